@@ -25,7 +25,7 @@ SECTIONS = {
     "narrow": ("methods/cost.md", "narrow"),
     "surface": ("results/performance.md", "surface codes"),
     "first_shot": ("results/performance.md", "first shot"),
-    "tracked": ("results/performance.md", "tracked"),
+    "tracked": ("developers/releasing.md", "tracked"),
 }
 """Pages of the documentation with a section that a suite fills, and its name."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")

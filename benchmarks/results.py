@@ -67,7 +67,6 @@ RESULTS = (
     Result("gallery", 0.01, ("-m examples.gallery",)),
     Result("decoders", 0.2, ("-m benchmarks.compare decoders",)),
     Result("leakage", 0.2, ("-m benchmarks.leakage cultivation --seconds 60",)),
-    Result("relaxation", 0.1, ("-m benchmarks.relaxation",)),
     Result("peers", 0.5, ("-m benchmarks.compare peers --seconds 3 --repeats 3 --docs docs",)),
 )
 

@@ -157,14 +157,14 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         if detectors is None:
             detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
-        if observables is None:
-            observables = np.zeros(circuit.num_observables, dtype=np.bool_)
         with naming_the_task(task, NotImplementedError, snc.ResourceLimitError):
             sampler = self._shots_of(circuit, seed, detectors, observables)
             row_warnings = self.check(given, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
+        if observables is None:
+            observables = np.zeros(circuit.num_observables, dtype=np.bool_)
         return CompiledSoftPostselectSampler(
             sampler,
             self,

@@ -8,7 +8,7 @@ import numbers
 import operator
 import os
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar, get_args, overload
 
 import numpy as np
@@ -1089,7 +1089,9 @@ class Circuit:
         """
         return DecidedCircuit(self._stim.copy()).points
 
-    def decision_model(self, point: int, *, decompose_errors: bool = False) -> stim.DetectorErrorModel:
+    def decision_model(
+        self, point: int, *, decompose_errors: bool = False, records: Mapping[int, bool] | None = None
+    ) -> stim.DetectorErrorModel:
         r"""The error model by which a decoder decides.
 
         It is that of the circuit up to the decision, in which earlier decisions are plain measurements.
@@ -1098,6 +1100,7 @@ class Circuit:
         Args:
             point: The number of the decision in ``decision_points``.
             decompose_errors: Whether errors are decomposed into such that flip at most two detectors.
+            records: If the model depends on records that control gates, by number the values of these.
 
         Returns:
             The model. Its detectors are those that the decoder sees. Its observables are the flips of the
@@ -1106,7 +1109,7 @@ class Circuit:
 
         Raises:
             IndexError: There is no such decision.
-            NotImplementedError: The model would depend on earlier records.
+            ValueError: The model depends on records whose values are not given, or on others.
 
         Examples:
             >>> circuit = Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0")
@@ -1119,8 +1122,10 @@ class Circuit:
         number = integer(point, "point", -_FAR, _FAR)
         if not -len(decided.points) <= number < len(decided.points):
             raise IndexError(f"There is no decision {number}: the circuit has {len(decided.points)}.")
+        number %= len(decided.points)
         attempts = [{"decompose_errors": flag(decompose_errors, "decompose_errors")}]
-        return decision_model(decided, number % len(decided.points), attempts)
+        branch = decided if records is None else decided.branch_of_records(number, records)
+        return decision_model(branch, number, attempts)
 
     def plan(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import stim
 
 from ..base.arguments import did_you_mean
+from ..base.errors import ResourceLimitError
 from ..base.masks import Mask
 from ..dialect import first_decision, without_decisions
 from ..rates.decoded_rates.faults.decisions import (
@@ -39,6 +40,7 @@ from ..simulation.compiler import (
     RequestedOutputs,
     compile_circuit,
 )
+from ..simulation.compiler.heralds import herald_detectors
 from ..simulation.decisions import (
     DecidedCircuit,
     DecidingDecoder,
@@ -47,7 +49,6 @@ from ..simulation.decisions import (
     DecisionPoint,
     Question,
     Requested,
-    frame_circuit,
     frames_of,
 )
 from ..simulation.engines import (
@@ -73,6 +74,10 @@ RAW = "raw"
 
 _RANDOM = 0.5
 """The probability of a random outcome in a list of errors."""
+
+_MOST_MODELS = 1024
+"""Error models of all decisions. Doubled, circuits whose models depend on ten records and more take longer
+before they are refused."""
 
 _STORE_BYTES = 64 << 20
 """Memory for the answers of the decoders of all decisions. Doubled, frequent events are looked up longer."""
@@ -145,19 +150,20 @@ def decision_model(
         number: The number of the decision.
         attempts: Arguments of ``detector_error_model``, the second ones for where the first fail.
     """
-    circuit = decided.prefix(number)
-    frames = frame_circuit(circuit)
-    model = first_error_model(frames or _Frames(circuit), attempts)
+    frames = decided.frame_circuit(number)
+    model = first_error_model(frames or _Frames(decided.prefix(number)), attempts)
     asks_for_gaps = decided.points[number].gap is not None
+    num_detectors = decided.points[number].num_detectors
+    num_observables = len(decided.asked_of(number)) + len(decided.axes_of(number))
     seen = stim.DetectorErrorModel()
     for part in model.flattened():
         # What flips records alone, a random outcome among it, is seen by no decoder. But gaps know of errors.
         is_seen = part.type != "error" or any(t.is_relative_detector_id() for t in part.targets_copy())
         if is_seen or (asks_for_gaps and not (frames is None and part.args_copy()[0] == _RANDOM)):
             seen.append(part)
-    for detector in range(seen.num_detectors, circuit.num_detectors):
+    for detector in range(seen.num_detectors, num_detectors):
         seen.append("detector", [], [stim.target_relative_detector_id(detector)])
-    for observable in range(seen.num_observables, circuit.num_observables):
+    for observable in range(seen.num_observables, num_observables):
         seen.append("logical_observable", [], [stim.target_logical_observable_id(observable)])
     return seen
 
@@ -171,22 +177,25 @@ class _SintersDecisions:
         self._gaps: dict[int, list[RecordGaps]] = {}
 
     def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
-        store = _STORE_BYTES // max(1, len(models))
-        for number, (decoder, point, model) in enumerate(
-            zip(self._decoders, self._points, models, strict=True)
-        ):
-            if decoder is not None and point.gap is not None:
-                records = range(len(point.records))
-                self._gaps[number] = [
-                    RecordGaps(decoder, model, k, f"Line {point.line}", store // len(records))
-                    for k in records
-                ]
-        self._compiled = [
-            None
-            if decoder is None or number in self._gaps
-            else KeptShotDecoding(replace(decoder, confidence=False).checked(model), store)
-            for number, (decoder, model) in enumerate(zip(self._decoders, models, strict=True))
-        ]
+        for number, model in enumerate(models):
+            self._add(number, model, _STORE_BYTES // max(1, len(models)))
+
+    def extend(self, number: int, model: stim.DetectorErrorModel) -> None:
+        self._add(number, model, _STORE_BYTES // _MOST_MODELS)
+
+    def _add(self, number: int, model: stim.DetectorErrorModel, store_bytes: int) -> None:
+        decoder, point = self._decoders[number], self._points[number]
+        if decoder is not None and point.gap is not None:
+            self._gaps[len(self._compiled)] = [
+                RecordGaps(decoder, model, k, f"Line {point.line}", store_bytes // len(point.records))
+                for k in range(len(point.records))
+            ]
+        if decoder is None or point.gap is not None:
+            self._compiled.append(None)
+            return
+        self._compiled.append(
+            KeptShotDecoding(replace(decoder, confidence=False).checked(model), store_bytes)
+        )
 
     def gaps(self, number: int, detectors: PackedBits) -> npt.NDArray[np.float64]:
         return np.stack([gaps(detectors) for gaps in self._gaps[number]], axis=1)
@@ -206,16 +215,20 @@ class _SintersDecisions:
         return predictions
 
 
-def _decoders_of(decoder: Any, points: Sequence[DecisionPoint]) -> list[RateDecoder | None]:
+def _decoders_of(
+    decoder: Any, points: Sequence[DecisionPoint], heralds: frozenset[int]
+) -> list[RateDecoder | None]:
     """The decoders of all decisions, by the names in the circuit; None for raw records."""
-    found: dict[tuple[int, bool], RateDecoder] = {}  # by the identity of the decoder, and whether for gaps
+    # By the identity of the decoder, whether for gaps, and how many heralds it sees.
+    found: dict[tuple[int, bool, int], RateDecoder] = {}
 
     def checked(given: Any) -> RateDecoder | None:
         if isinstance(given, str) and given == RAW:
             return None
-        key = id(given), point.gap is not None
+        seen = frozenset(herald for herald in heralds if herald < point.num_detectors)
+        key = id(given), point.gap is not None, len(seen)
         if key not in found:
-            found[key] = rate_decoder(given, confidence=point.gap is not None)
+            found[key] = rate_decoder(given, confidence=point.gap is not None, heralds=seen)
         return found[key]
 
     result = []
@@ -297,14 +310,35 @@ class DecisionSampling:
         else:
             if not isinstance(decoder, (str, Mapping)):
                 checked_decoder(decoder)
-            decoders = _decoders_of(decoder, points)
+            decoders = _decoders_of(decoder, points, herald_detectors(circuit))
             self.decoder = _SintersDecisions(decoders, points)
             attempts = [decompositions(each is None or each.is_matching) for each in decoders]
             self._raw = [k for k, each in enumerate(decoders) if each is None]
-        models = [decision_model(decided, k, attempts_of) for k, attempts_of in enumerate(attempts)]
-        self.decoder.begin(models)
+        switched = [k for k in range(len(points)) if decided.switching(k)]
+        if switched and not hasattr(self.decoder, "extend"):
+            raise ValueError(
+                f"Line {points[switched[0]].line}: the error model depends on records that control gates"
+                f" before it, and the decoder {type(self.decoder).__name__} has no method extend(number,"
+                " model), by which it gets the models of other values. Add it, or choose"
+                " decoder='pymatching'."
+            )
+        self._attempts = attempts
+        self._branches: dict[tuple[int, tuple[bool, ...]], tuple[DecidedCircuit, int]] = {}
+        for k in range(len(points)):
+            switching = decided.switching(k)
+            applied = (False,) * len(switching)
+            branch = decided.branch(switching, applied) if switching else decided
+            self._branches[k, applied] = branch, k
+        self.decoder.begin(
+            [
+                decision_model(branch, k, attempts_of)
+                for (branch, k), attempts_of in zip(self._branches.values(), attempts, strict=True)
+            ]
+        )
         if all_records:
             records = list(range(circuit.num_measurements))
+        elif switched:
+            records = sorted({record for axis in decided.all_axes for record in axis.records})
         else:
             records = sorted(
                 {
@@ -346,7 +380,26 @@ class DecisionSampling:
         return self._passes_of(self.plan, self._engine)
 
     def _passes_of(self, plan: SamplingPlan, engine: RowEngine) -> DecisionPasses:
-        return DecisionPasses(plan, engine, self.decided, self.decoder, self.controls, self._raw)
+        return DecisionPasses(
+            plan, engine, self.decided, self.decoder, self.controls, self._raw, self._branch
+        )
+
+    def _branch(self, point: int, applied: tuple[bool, ...]) -> tuple[DecidedCircuit, int]:
+        """The circuit in which rotations are applied or not, and the number of the decoder's question."""
+        key = point, applied
+        if key not in self._branches:
+            if len(self._branches) >= _MOST_MODELS:
+                raise ResourceLimitError(
+                    f"Line {self.decided.points[point].line}: the error model depends on records that control"
+                    f" gates before it, and {_MOST_MODELS} models do not suffice. Apply these gates about"
+                    " logical operators, which commute with the checks, or let the decoder see less, with"
+                    " DECODE(latency=n)."
+                )
+            branch = self.decided.branch(self.decided.switching(point), applied)
+            extend: Callable[[int, stim.DetectorErrorModel], None] = getattr(self.decoder, "extend")  # noqa: B009
+            extend(point, decision_model(branch, point, self._attempts[point]))
+            self._branches[key] = branch, len(self._branches)
+        return self._branches[key]
 
     def detector_engine(self, requested: RequestedOutputs, flipped: int) -> SamplingEngine:
         """The engine for detectors and observables.
@@ -511,6 +564,7 @@ def decided_question(
         NotImplementedError: A decision is not supported.
         ValueError: There is no such decoder; an output is random without noise; or errors exclude each other.
     """
+    DecidedCircuit(circuit)  # refuses blocks that records switch, for which there are other remedies
     plain = compile_circuit(without_decisions(circuit), likely_outputs)
     plain.check_pauli_noise()
     check_logical_errors(plain, (), range(circuit.num_detectors))

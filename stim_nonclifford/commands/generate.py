@@ -254,8 +254,9 @@ def _add_teleportation(parser: argparse.ArgumentParser) -> None:
         "--magic",
         choices=teleportation.MAGIC_CHOICES,
         default="injected",
-        help="the T state: injected with noise, or perfect (default: injected)",
+        help="the T state: injected with noise, cultivated with an error, or perfect (default: injected)",
     )
+    add("--magic_error", type=float, help="with --magic cultivated: probability of Z on the T state")
 
 
 def _teleportation(args: argparse.Namespace) -> NamedCircuits:
@@ -264,6 +265,7 @@ def _teleportation(args: argparse.Namespace) -> NamedCircuits:
         "input": args.input,
         "s_gate": args.s_gate,
         "magic": args.magic,
+        "magic_error": args.magic_error,
     }
     for distance, p, gate in product(args.distance, _strengths_of(args), args.gate):
         if args.protocol == "injection":

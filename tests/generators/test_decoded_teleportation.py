@@ -14,6 +14,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
 from stim_nonclifford.generators.teleportation import (
+    CORRECTION_CHOICES,
     INPUT_CHOICES,
     MAGIC_CHOICES,
     S_GATE_CHOICES,
@@ -25,6 +26,8 @@ CASES = list(itertools.product(INPUT_CHOICES, S_GATE_CHOICES, MAGIC_CHOICES))
 
 def decoded(distance: int = 3, p: float = 1e-3, **arguments: Any) -> snc.Circuit:
     arguments = {"input": "bell", "magic": "perfect", **arguments}
+    if arguments["magic"] == "cultivated":
+        arguments.setdefault("magic_error", 0.0)
     return snc.Circuit(teleportation_circuit(distance, p, correction="decoded", **arguments))
 
 
@@ -67,7 +70,7 @@ def test_a_missing_s_is_seen(s_gate: str) -> None:
 
 @pytest.mark.parametrize("given", INPUT_CHOICES)
 def test_undecided_corrections_take_these_inputs_and_states(given: str) -> None:
-    for correction, magic in itertools.product(("gate", "software"), MAGIC_CHOICES):
+    for correction, magic in itertools.product(("gate", "software"), ("injected", "perfect")):
         text = teleportation_circuit(3, 0, correction=correction, input=given, magic=magic)  # type: ignore[arg-type]
         sampler = snc.Circuit(text).compile_detector_sampler(seed=1, skip_reference_sample=True)
         assert not sampler.sample(500, append_observables=True).any()
@@ -98,9 +101,37 @@ def test_arguments() -> None:
         ValueError, match=r"s_gate='patch' needs correction='decoded', but correction is 'gate'"
     ):
         teleportation_circuit(3, s_gate="patch")
-    for name, choices in (("input", "'plus' or 'bell'"), ("magic", "'injected' or 'perfect'")):
+    for name, choices in (("input", "'plus' or 'bell'"), ("magic", "'injected', 'cultivated' or 'perfect'")):
         with pytest.raises(ValueError, match=f"{name} must be {choices}, but is 'x'"):
             teleportation_circuit(3, **{name: "x"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("correction", CORRECTION_CHOICES)
+def test_error_of_a_cultivated_state(correction: Any) -> None:
+    # Z on the T state is Z on the target, which |+> and a Bell pair both show.
+    for given, gate in itertools.product(INPUT_CHOICES, ("T", "S")):
+        arguments: dict[str, Any] = {"gate": gate, "noise": "none", "correction": correction, "input": given}
+        circuit = snc.Circuit(teleportation_circuit(3, magic="cultivated", magic_error=0.1, **arguments))
+        decoder = "pymatching" if correction == "decoded" else None
+        counts = circuit.compile_detector_sampler(seed=1, decoder=decoder).sample_counts(20_000)
+        assert abs(counts.errors / 20_000 - 0.1) < 6 * (0.09 / 20_000) ** 0.5
+        assert counts.observable_flips[-1] == counts.errors
+        perfect = teleportation_circuit(3, magic="perfect", **arguments)
+        assert teleportation_circuit(3, magic="cultivated", magic_error=0, **arguments) == perfect
+
+
+def test_arguments_of_a_cultivated_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match=r"magic='cultivated' needs magic_error, .*such as magic_error=1e-6"):
+        teleportation_circuit(3, magic="cultivated")
+    with pytest.raises(ValueError, match="magic_error must be a probability from 0 to 1, but is 2"):
+        teleportation_circuit(3, magic="cultivated", magic_error=2)
+    with pytest.raises(ValueError, match="magic_error is that of magic='cultivated', but magic is 'perfect'"):
+        teleportation_circuit(3, magic="perfect", magic_error=0.1)
+    chosen = ["--magic", "cultivated", "--magic_error", "1e-6", "--out_dir", str(tmp_path)]
+    assert main(["generate", "teleportation", "--p", "0.001", *chosen]) == 0
+    path = Path(capsys.readouterr().out.strip())
+    assert path.name.endswith(",noise=uniform,p=0.001,magic=cultivated,magic_error=1e-06.stim")
+    assert "Z_ERROR(1e-06) " in path.read_text()
 
 
 @pytest.mark.parametrize("s_gate", S_GATE_CHOICES)

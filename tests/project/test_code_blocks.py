@@ -187,10 +187,10 @@ def stored(cell: dict[str, Any]) -> str:
 
 
 def test_there_is_a_tutorial_for_each_topic() -> None:
-    index = (ROOT / "docs" / "tutorials" / "index.md").read_text(encoding="utf-8")
+    index = (ROOT / "docs" / "start" / "tutorials.md").read_text(encoding="utf-8")
     assert len(NOTEBOOKS) >= 8
     for notebook in NOTEBOOKS:
-        assert f"({notebook.name})" in index
+        assert f"(../tutorials/{notebook.name})" in index
 
 
 @pytest.mark.slow

@@ -162,8 +162,8 @@ def plan_report(compiled: CompiledCircuit, method: PlanMethod, postselected: Seq
         raise NotImplementedError(
             f"{first_conditional_block(compiled.circuit)}: records switch these instructions, so that shots"
             " have different operations, and there is no plan. compile_sampler() and"
-            " compile_detector_sampler() follow each shot: draw some, and statistics() of the sampler says what"
-            " they took."
+            " compile_detector_sampler() follow each shot: draw some, and statistics() of the sampler says"
+            " what they took."
         )
     if method == "sample_measurements":
         plan = compiled.record_plan(max_active_coordinates=MAX_INDEX_BITS)

@@ -70,6 +70,10 @@ class TeleportationBuilder(CircuitBuilder):
         postselect = self.postselected is None or site in self.postselected
         super().detector(site, records, **{"postselect": postselect, **options})
 
+    def z_error(self, sites: Sequence[Coord], probability: float) -> None:
+        """Z happens to each of some qubits with a probability."""
+        self.circuit.append("Z_ERROR", [self._number[site] for site in sites], probability)
+
     def product(self, paulis: Mapping[Coord, Pauli]) -> str:
         """A product of Paulis on sites, as text."""
         return "*".join(f"{pauli}{self._number[site]}" for site, pauli in paulis.items())

@@ -35,13 +35,14 @@ def circuit_file_name(
     input: InputChoice = "plus",
     s_gate: SGateChoice = "ideal",
     magic: MagicChoice = "injected",
+    magic_error: float | None = None,
 ) -> str:
     """Returns the name of the file of a circuit, composed of its parameters.
 
     The name is a list of `key=value` terms, which Sinter turns into metadata (`sinter collect
     --metadata_func auto`): `c` (the protocol), `correction` (of a teleported gate), `d` (distance), `g`
     (gate: T, or S for the S-proxy), `noise` and `p` (noise strength); and `input`, `magic` and `s` (the S
-    gate) of a teleported gate, unless they are "plus", "injected" and "ideal".
+    gate) of a teleported gate, unless they are "plus", "injected" and "ideal"; and `magic_error`.
 
     Args:
         protocol: "injection" or "teleportation".
@@ -52,7 +53,8 @@ def circuit_file_name(
         correction: "gate", "software" or "decoded"; an injection has none, and none of the following.
         input: "plus" or "bell".
         s_gate: "ideal" or "patch".
-        magic: "injected" or "perfect".
+        magic: "injected", "cultivated" or "perfect".
+        magic_error: The error of a cultivated T state.
 
     Returns:
         The name, without a folder.
@@ -85,4 +87,6 @@ def circuit_file_name(
     if protocol == "teleportation":
         usual = ("plus", "injected", "ideal")
         terms |= {key: value for key, value in others.items() if value not in usual}
+        if magic_error is not None:
+            terms["magic_error"] = probability(magic_error, "magic_error")
     return joined(terms)

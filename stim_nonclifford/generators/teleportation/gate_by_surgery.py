@@ -110,8 +110,11 @@ class GateBySurgery:
         for _ in range(rounds):
             append_syndrome_round(builder, [*magic.checks, *self.patches.target.checks], self.values)
 
-    def prepare_magic(self, *, y_if: int | None = None) -> None:
-        """Prepares a T state without noise; or |Y> if the record ``y_if`` is 1, and |+> if it is 0."""
+    def prepare_magic(self, *, y_if: int | None = None, error: float = 0.0) -> None:
+        """Prepares a T state; or |Y> if the record ``y_if`` is 1, and |+> if it is 0.
+
+        There is no noise, but for a logical Z with the probability ``error``: Z_L is Z of the corner here.
+        """
         builder, magic = self.builder, self.patches.magic
         for check in magic.checks:
             self.values.pop(check.ancilla, None)
@@ -120,6 +123,8 @@ class GateBySurgery:
             builder.t([corner_of(magic)])
         else:
             builder.logical_s_if(y_if, [corner_of(magic)])
+        if error:
+            builder.z_error([corner_of(magic)], error)
         self.measure_checks(magic)
         builder.end_part(noisy=False)
 

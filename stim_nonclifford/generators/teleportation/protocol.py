@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
-from ...base.arguments import choice, integer, integer_among
+from ...base.arguments import choice, integer, integer_among, probability
 from ..cultivation.builder import GateChoice
 from ..cultivation.noise import NoiseChoice, add_noise, noise_model
 from .builder import TeleportationBuilder
@@ -22,7 +22,7 @@ InputChoice = Literal["plus", "bell"]
 INPUT_CHOICES: tuple[InputChoice, ...] = get_args(InputChoice)
 SGateChoice = Literal["ideal", "patch"]
 S_GATE_CHOICES: tuple[SGateChoice, ...] = get_args(SGateChoice)
-MagicChoice = Literal["injected", "perfect"]
+MagicChoice = Literal["injected", "cultivated", "perfect"]
 MAGIC_CHOICES: tuple[MagicChoice, ...] = get_args(MagicChoice)
 _MOST_ROUNDS = 1_000_000
 AVAILABLE_DISTANCES: tuple[int, ...] = (3, 5)
@@ -80,6 +80,7 @@ def teleportation_circuit(
     input: InputChoice = "plus",
     s_gate: SGateChoice = "ideal",
     magic: MagicChoice = "injected",
+    magic_error: float | None = None,
 ) -> stim.Circuit:
     """Returns a circuit in which a T state is consumed by lattice surgery: it applies T to a patch.
 
@@ -102,14 +103,19 @@ def teleportation_circuit(
             that the rate is 1 - process fidelity. Observables 0 and 1 are then ZZ and XX of the pair.
         s_gate: How a decided S is made: "ideal" is a fault-tolerant gate without noise; "patch" consumes a
             patch in the same way, which is prepared without noise in |Y> if S is wanted, and in |+> if not.
-        magic: "injected" with noise, or a "perfect" T state; the noise then begins with the merge.
+        magic: "injected" with noise; or a "perfect" T state, and the noise begins with the merge; or a
+            "cultivated" one, a perfect state on which Z acts with the probability `magic_error`.
+        magic_error: The error of a cultivated, or of a distilled, T state: a probability; see
+            `stim_nonclifford.generators.cultivation` for how small it is. Z is its only error, as others can
+            be twirled to Z. No decoder sees it.
 
     Returns:
         The circuit. The qubit behind those of the patches is a classical bit, and the one behind the bit is
         the reference of a Bell pair.
 
     Raises:
-        ValueError: An argument has none of the values above, or a patch makes an S that is not decided.
+        ValueError: An argument has none of the values above, a patch makes an S that is not decided, or
+            `magic_error` is missing or has no meaning.
 
     Examples:
         >>> circuit = teleportation_circuit(distance=3, p=5e-4)
@@ -126,7 +132,7 @@ def teleportation_circuit(
         ValueError: correction must be 'gate', 'software' or 'decoded', but is 'later'.
     """
     model = noise_model(noise, p)
-    surgery = build_teleportation(distance, gate, correction, rounds, input, s_gate, magic)
+    surgery = build_teleportation(distance, gate, correction, rounds, input, s_gate, magic, magic_error)
     return surgery.builder.with_noise(model, surgery.noiseless)
 
 
@@ -162,6 +168,7 @@ def build_teleportation(
     input: InputChoice = "plus",
     s_gate: SGateChoice = "ideal",
     magic: MagicChoice = "injected",
+    magic_error: float | None = None,
 ) -> GateBySurgery:
     """Writes the circuit of `teleportation_circuit` without noise, with the same arguments and refusals.
 
@@ -179,7 +186,16 @@ def build_teleportation(
     correction = choice(correction, "correction", CORRECTION_CHOICES)
     bell = choice(input, "input", INPUT_CHOICES) == "bell"
     by_patch = choice(s_gate, "s_gate", S_GATE_CHOICES) == "patch"
-    perfect = choice(magic, "magic", MAGIC_CHOICES) == "perfect"
+    injected = choice(magic, "magic", MAGIC_CHOICES) == "injected"
+    if magic == "cultivated":
+        if magic_error is None:
+            raise ValueError(
+                "magic='cultivated' needs magic_error, the error of the cultivated T state: a probability,"
+                " such as magic_error=1e-6."
+            )
+        magic_error = probability(magic_error, "magic_error")
+    elif magic_error is not None:
+        raise ValueError(f"magic_error is that of magic='cultivated', but magic is {magic!r}. Leave it out.")
     decoded = correction == "decoded"
     if by_patch and not decoded:
         raise ValueError(
@@ -188,9 +204,8 @@ def build_teleportation(
         )
     surgery = GateBySurgery(distance, gate, bell=bell)
     builder, target = surgery.builder, surgery.patches.target
-    if decoded and not perfect:
+    if decoded and injected:
         builder.postselected = [check.ancilla for check in surgery.patches.magic.checks]
-
     elif decoded:
         builder.postselected = ()
 
@@ -204,13 +219,13 @@ def build_teleportation(
         surgery.prepare_encoded_plus()
     in_plus = not bell and not decoded
     builder.begin_stage("injection")
-    if not perfect:
+    if injected:
         surgery.inject(rounds=rounds, into_plus=in_plus)
         builder.end_part(noisy=True)
     else:
         if in_plus:
             surgery.prepare_plus()
-        surgery.prepare_magic()
+        surgery.prepare_magic(error=magic_error or 0.0)
     if decoded:
         builder.postselected = ()
     builder.begin_stage("merge")

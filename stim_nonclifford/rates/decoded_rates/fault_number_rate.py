@@ -65,8 +65,16 @@ _RATE_AT_START = 0.005
 """Deletion starts where about this part of the fault sets fails. Doubled, lineages are longer."""
 
 _PART_OF_ORPHANS = 0.25
-"""Direct samples of orphans cost this part of the rest, at most. Doubled, an interval that has room for an
-orphan has half as much of it."""
+"""Direct samples of orphans cost this part of the rest, at most, where more of them would not suffice either.
+Doubled, an interval that has room for an orphan has half as much of it."""
+
+_MOST_FOR_ORPHANS = 8
+"""What may be spent on orphans, as a multiple of the rest, if the interval then has hardly any room for one.
+Doubled, more intervals are narrow, and such a search takes twice as long."""
+
+_ROOM_FOR_ORPHANS = 0.5
+"""The part of the relative error that is asked for, which one orphan may have. Doubled, intervals reach 6%
+instead of 3% further up."""
 
 _MOST_UNSEEN = 1 << 20
 """Samples of which none fails, after which the search ends. Doubled, it takes twice as long to give up."""
@@ -252,21 +260,29 @@ class FaultNumberSearch:
         return None
 
     def _delete(self, start: int, least: int, relative_error: float) -> None:
-        pilot = self.total.deletion = BackwardDeletion(self._stratum, self._classifier, start, least, True)
+        parts = self._stratum, self._classifier
+        pilot = self.total.deletion = BackwardDeletion(*parts, start, least, True)
         larger = self.total.larger = self._direct(start + 1)
         if least < start:
-            self.total.orphans = Orphans(self._stratum, self._classifier, least, start - 1, True)
+            self.total.orphans = Orphans(*parts, least, start - 1, True)
         while pilot.tally.effective_failures < _FEWEST_FAILURES:
             self._take(pilot, max(_FIRST_SAMPLES, pilot.tally.samples // 2))
             self._show()
         if larger.probability:
             self._take(larger, _FIRST_SAMPLES)
         needed = self._needed(relative_error)
-        self._look_for_orphans(pilot.cost * needed + larger.cost, relative_error)
+        samples = math.ceil(needed * pilot.tally.samples)
+        orphans, most_draws, many = self.total.orphans, None, 0
+        if orphans is not None:
+            few, many = self._samples_of_orphans(pilot.cost * needed + larger.cost, relative_error)
+            if not self.total.has_no_orphans:
+                most_draws = pilot.draws_for(orphans.probability / many * samples)
+                orphans = self.total.orphans = Orphans(*parts, least, start - 1, True, most_draws)
+            self._take(orphans, few)
         # Other samples than the pilot's: a search that ends when its error is small ends early if few weights
         # were large, and is too low on average.
+        found = self.total.deletion = BackwardDeletion(*parts, start, least, True, most_draws)
         samples = math.ceil(max(needed, self._needed(relative_error)) * pilot.tally.samples)
-        found = self.total.deletion = BackwardDeletion(self._stratum, self._classifier, start, least, True)
         try:
             while (left := samples - found.tally.samples) > 0:
                 self._take(found, min(pilot.tally.samples, left))
@@ -274,8 +290,15 @@ class FaultNumberSearch:
         except TimeIsOver:
             if found.tally.samples < pilot.tally.samples:
                 self.total.deletion = pilot
+                if orphans is not None and orphans.tally.failures:  # the pilot may have reached them, too
+                    self.total.orphans = Orphans(*parts, least, start - 1, True)
             raise
         self._allocate(relative_error)
+        if orphans is not None and orphans.tally.samples < many:
+            while (left := many - orphans.tally.samples) > 0:
+                self._take(orphans, min(max(_FIRST_SAMPLES, orphans.tally.samples // 2), left))
+                self._show()
+            self._allocate(relative_error)
 
     def _needed(self, relative_error: float) -> float:
         """How many times as many samples deletion needs, beside those of other samplers."""
@@ -289,15 +312,22 @@ class FaultNumberSearch:
         squares = np.array([each.tally.variance for each in samplers]) / allowed
         return squares, np.array([float(each.cost) for each in samplers])
 
-    def _look_for_orphans(self, others: float, relative_error: float) -> None:
-        """Takes direct samples of orphans, as long as they matter and cost little."""
+    def _samples_of_orphans(self, others: float, relative_error: float) -> tuple[int, int]:
+        """How many direct samples look for orphans: so many that cost little, and all of them.
+
+        Args:
+            others: What all other samples cost.
+            relative_error: What is asked for.
+        """
         orphans = self.total.orphans
-        if orphans is None:
-            return
-        while not orphans.tally.samples or orphans.tally.variance > (relative_error * self.total.rate) ** 2:
-            if orphans.cost > _PART_OF_ORPHANS * others and not orphans.tally.failures:
-                break
-            self._take(orphans, max(_FIRST_SAMPLES, orphans.tally.samples // 2))
+        assert orphans is not None
+        law = self._stratum.numbers.probabilities[orphans.least : orphans.most + 1]
+        cost = float(law @ np.arange(1 + orphans.least, 2 + orphans.most)) / float(law.sum())
+        few = max(_FIRST_SAMPLES, math.ceil(_PART_OF_ORPHANS * others / cost))
+        wanted = orphans.probability / (_ROOM_FOR_ORPHANS * relative_error * self.total.rate)
+        if self.total.has_no_orphans or wanted * cost > _MOST_FOR_ORPHANS * others:
+            return few, few
+        return min(few, math.ceil(wanted)), math.ceil(wanted)
 
     def _show(self) -> None:
         first = self.total.sampled[0]
@@ -454,7 +484,9 @@ class _Sum:
         for size in np.flatnonzero(means).tolist():
             assert deletion is not None
             # Sets of the largest number are drawn; those of smaller numbers are subsets of them.
-            each = _stratum(size, size, "backward deletion", law[size], deletion.tally)
+            is_deleted = deletion.by_number[0, size] > 0
+            method = "backward deletion" if is_deleted else "direct samples"
+            each = _stratum(size, size, method, law[size], deletion.tally)
             error = math.sqrt(float(variances[size]))
             each = replace(each, kept_and_wrong=float(means[size]), standard_error=error)
             found.append(each if size == deletion.most else replace(each, sets=0, wrong=None, draws=0))
@@ -494,8 +526,8 @@ def _notes(total: _Sum) -> tuple[str, ...]:
     samples, least, most = total.orphans_left
     numbers = f"{least} to {most}" if least < most else f"{least}"
     return (
-        f"among {samples:,} random sets of {numbers} faults, none failed without a failing set of one fault"
-        " more, which backward deletion cannot reach: the interval has room for one",
+        f"among {samples:,} random sets of {numbers} faults, none failed that backward deletion cannot reach"
+        " or reaches too rarely: the interval has room for one",
     )
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import bisect
-import itertools
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.uint8]
+Words = NDArray[np.uint64]
 
 DEFAULT_STORE_BYTES = 32 << 20
 """Memory for decoded rows. Doubled, it takes twice the memory, and rare rows are decoded again less often."""
 
-_ENTRY_BYTES = 170
-"""Bytes of an entry of the store, beside its row and its result: two objects and their place, about.
+_ENTRY_BYTES = 48
+"""Bytes of an entry of the store, beside its row and its result: a hash, a place, and room to grow, about.
 
 If entries had twice as many, the store would take twice the memory that it may.
 """
@@ -62,16 +60,23 @@ class DistinctRows:
 
     def __init__(self, *, row_bytes: int, result_bytes: int, max_bytes: int = DEFAULT_STORE_BYTES) -> None:
         self._result_bytes = result_bytes
+        self._row_bytes = row_bytes
         self._room = max_bytes // (_ENTRY_BYTES + row_bytes + result_bytes) if row_bytes else 0
-        self._store: dict[bytes, bytes] = {}
-        self._names: list[bytes] = []  # of the store
         self._rng = np.random.default_rng(0)
+        self._multipliers = np.random.default_rng(1).integers(
+            1 << 64, size=-(-row_bytes // 8), dtype=np.uint64
+        )
+        self._size = 0
+        self._words: Words = np.empty((0, len(self._multipliers)), dtype=np.uint64)  # the stored rows
+        self._results: Rows = np.empty((0, result_bytes), dtype=np.uint8)
+        self._hashes: Words = np.empty(0, dtype=np.uint64)  # of the stored rows, ascending
+        self._places = np.empty(0, dtype=np.intp)  # where the row of each hash is
         self.asked = self.decoded = self.repeated = 0
         self.is_random = False
 
     def __len__(self) -> int:
         """Number of stored rows."""
-        return len(self._store)
+        return self._size
 
     def results(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
         """The results of rows, uint8, shape (rows, result_bytes), up to the first one that was not decoded.
@@ -79,7 +84,7 @@ class DistinctRows:
         ``decode`` returns the results of rows; of the first ones, if its time is over.
         """
         if not self._room:
-            found = decode(np.ascontiguousarray(rows)) if len(rows) else self._array([])
+            found = decode(np.ascontiguousarray(rows)) if len(rows) else self._results[:0]
             self.decoded += len(found)
         else:
             found = self._spread(rows, decode)
@@ -110,23 +115,52 @@ class DistinctRows:
         return found
 
     def _looked_up(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
-        names = _bytes_of(rows)
-        results = [*map(self._store.get, names)]
-        unknown = [k for k, result in enumerate(results) if result is None]
-        first: dict[bytes, int] = {}
-        for k in unknown:
-            first.setdefault(names[k], k)
-        places = [*first.values()]
-        fresh = decode(np.ascontiguousarray(rows[places])) if places else self._array([])
-        end = len(names) if len(fresh) == len(places) else places[len(fresh)]
-        found = dict(zip(first, _bytes_of(fresh), strict=False))
-        for k in unknown[: bisect.bisect_left(unknown, end)]:
-            results[k] = found[names[k]]
-        stored = [*itertools.islice(found.items(), self._room - len(self._store))]
-        self._store.update(stored)
-        self._names += [name for name, _ in stored]
+        padded = np.zeros((len(rows), 8 * len(self._multipliers)), dtype=np.uint8)
+        padded[:, : self._row_bytes] = rows
+        words = padded.view(np.uint64)
+        hashes = words @ (self._multipliers | np.uint64(1))
+        hashes ^= hashes >> np.uint64(32)
+        found = np.empty((len(rows), self._result_bytes), dtype=np.uint8)
+        is_known = np.zeros(len(rows), dtype=np.bool_)
+        if self._size:
+            places = self._places[np.minimum(np.searchsorted(self._hashes, hashes), self._size - 1)]
+            is_known = (self._words[places] == words).all(axis=1)
+            found[is_known] = self._results[places[is_known]]
+        unknown = np.flatnonzero(~is_known)
+        if not len(unknown):
+            return found
+        some, first, of_unknown = np.unique(hashes[unknown], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        first, number = first[order], np.argsort(order)[of_unknown.reshape(-1)]
+        if not (words[unknown[first[number]]] == words[unknown]).all():  # different rows have the same hash
+            some, first, number = hashes[unknown], np.arange(len(unknown)), np.arange(len(unknown))
+            order = first
+        fresh = decode(np.ascontiguousarray(rows[unknown[first]]))
+        is_decoded = number < len(fresh)
+        found[unknown[is_decoded]] = fresh[number[is_decoded]]
         self.decoded += len(fresh)
-        return self._array(results[:end])
+        self._store(words[unknown[first]][: len(fresh)], some[order][: len(fresh)], fresh)
+        return found if len(fresh) == len(first) else found[: int(unknown[first[len(fresh)]])]
+
+    def _store(self, words: Words, hashes: Words, results: Rows) -> None:
+        """Stores rows that are not there yet, as far as there is room."""
+        begin, count = self._size, min(len(hashes), self._room - self._size)
+        if count <= 0:
+            return
+        self._size += count
+        if self._size > len(self._words):
+            more = max(self._size, min(2 * len(self._words), self._room)) - len(self._words)
+            self._words = np.concatenate([self._words, np.zeros((more, words.shape[1]), dtype=np.uint64)])
+            self._results = np.concatenate(
+                [self._results, np.zeros((more, self._result_bytes), dtype=np.uint8)]
+            )
+        self._words[begin : self._size] = words[:count]
+        self._results[begin : self._size] = results[:count]
+        order = np.argsort(hashes[:count])
+        ascending = hashes[:count][order]
+        at = np.searchsorted(self._hashes, ascending)
+        self._hashes = np.insert(self._hashes, at, ascending)
+        self._places = np.insert(self._places, at, begin + order)
 
     def _decode_again(self, repeats: int, decode: Callable[[Rows], Rows]) -> None:
         """Decodes stored rows once more, in one batch and in another order, until so many rows have been.
@@ -135,27 +169,17 @@ class DistinctRows:
         different rows there are.
         """
         count = repeats - self.repeated
-        if not self._store or count <= 0:
+        if not self._size or count <= 0:
             return
-        size = len(self._names)
-        chosen = self._rng.choice(size, min(count, size), replace=False)
-        names = [self._names[k] for k in np.resize(chosen, count).tolist()]
-        rows = np.frombuffer(b"".join(names), dtype=np.uint8).reshape(count, -1).copy()
+        chosen = self._rng.choice(self._size, min(count, self._size), replace=False)
+        places = np.resize(chosen, count)
+        rows = np.ascontiguousarray(self._words[places].view(np.uint8)[:, : self._row_bytes])
         again = decode(rows)
         self.repeated += len(again)
-        before = self._array([self._store[name] for name in names[: len(again)]])
-        self.is_random |= not np.array_equal(again, before)
+        self.is_random |= not np.array_equal(again, self._results[places[: len(again)]])
 
     def forget(self) -> None:
         """Empties the store. Every row is decoded from now on."""
-        self._room = 0
-        self._store.clear()
-        self._names.clear()
-
-    def _array(self, results: Iterable[Any]) -> Rows:
-        return np.frombuffer(b"".join(results), dtype=np.uint8).reshape(-1, self._result_bytes).copy()
-
-
-def _bytes_of(rows: Rows) -> list[bytes]:
-    found: list[bytes] = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}")[:, 0].tolist()
-    return found
+        self._room = self._size = 0
+        self._words, self._results = self._words[:0], self._results[:0]
+        self._hashes, self._places = self._hashes[:0], self._places[:0]

@@ -8,7 +8,7 @@ at strong noise is the idea of S. Bravyi, A. Vargo (Phys. Rev. A 88, 062308, 201
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,10 @@ Doubled, large sets take twice the decodes, and weights vary less."""
 _REPEATS = 4
 """Repetitions of the draws until a state fails. Doubled, the variance of their mean number is halved."""
 
+_DRAWN_BEFORE = 32
+"""Faults that are drawn, before all of them are tried, for a state to fail with one of them. Doubled, fewer
+states that are no orphans cost a decode for each fault."""
+
 
 @dataclass
 class _Generation:
@@ -48,11 +52,19 @@ class _Lineages(Sampler):
     """
 
     def __init__(
-        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
+        self,
+        stratum: Stratum,
+        classifier: Classifier,
+        least: int,
+        most: int,
+        stores_failures: bool = False,
+        most_draws: Sequence[int] | None = None,
     ) -> None:
         self._starts = DirectSamples(stratum, classifier, least, most)
-        self.least, self.most = least, most
+        self.least, self.most, self._most_draws = least, most, most_draws
         self.by_number: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
+        # By number of faults: Σw before draws until a state fails with one more fault, and how many states.
+        self._reached: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
         super().__init__(stratum, classifier, stores_failures)
 
     @property
@@ -86,10 +98,16 @@ class _Lineages(Sampler):
                 every, none = np.arange(len(at.owners)), np.zeros(len(at.owners), dtype=np.int64)
                 classes = Classes(len(at.owners), every, at.wrong, none)
                 yield Batch(count, at.states, at.weights.copy(), at.owners, classes)
-                if at.states.size <= self.least:
+                size = at.states.size - 1
+                if size < self.least or self._draws_at(size) == 0:
                     break
                 at = self._without_one(at, rng)
+                self._reached[:, size] += at.weights.sum(), len(at.weights)
                 at.weights *= self._draws_until_failing(at.states, rng, deadline)
+
+    def _draws_at(self, size: int) -> float:
+        """How many faults are drawn at most, until a state of so many faults fails with one of them."""
+        return np.inf if self._most_draws is None else self._most_draws[size]
 
     def _first(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[_Generation]:
         """The failing direct samples that lineages begin with, by their number of faults."""
@@ -149,10 +167,12 @@ class _Lineages(Sampler):
         """How often faults outside each state are drawn by their odds, until it fails with one of them."""
         draws = np.zeros(len(states))
         waiting = np.repeat(np.arange(len(states)), _REPEATS)
-        while len(waiting):
+        done, most = 0, self._draws_at(states.size)
+        while len(waiting) and done < most:
             deadline.check()
             np.add.at(draws, waiting, 1 / _REPEATS)
             waiting = waiting[~self._fails_with_one(states.taken(waiting), rng)]
+            done += 1
         return draws
 
     def _fails_with_one(self, states: FaultStates, rng: np.random.Generator) -> Bits:
@@ -163,7 +183,7 @@ class _Lineages(Sampler):
 
 
 class BackwardDeletion(_Lineages):
-    """P(least <= number of faults <= start, wrong), but for orphans and the states below these.
+    """P(least <= number of faults <= start, wrong), but for what it reaches too rarely.
 
     A state (F, ω) has the density a(F), the product of the odds of its faults. A direct sample of ``start``
     faults that fails has the weight P(start). A failing state of s faults loses a random one, and what is
@@ -177,42 +197,73 @@ class BackwardDeletion(_Lineages):
     without a bias for all failing states of each size that have a failing superset of one fault more. Samples
     are independent: their variance is that of a mean.
 
+    A state that is hardly ever reached has a large weight where it is, and no sample says so where it is not.
+    Where there are at most K draws, E[min(N, K)] = (1 - (1 - h)^K) / h: so weights are limited, and the part
+    (1 - h)^K of the state is left to ``Orphans``.
+
     Args:
         start: The number of faults of the samples.
         least: The least number of faults.
+        most_draws: K for each number of faults; None: there is no limit.
     """
 
     def __init__(
-        self, stratum: Stratum, classifier: Classifier, start: int, least: int, stores_failures: bool = False
+        self,
+        stratum: Stratum,
+        classifier: Classifier,
+        start: int,
+        least: int,
+        stores_failures: bool = False,
+        most_draws: Sequence[int] | None = None,
     ) -> None:
-        super().__init__(stratum, classifier, start, start, stores_failures)
+        super().__init__(stratum, classifier, start, start, stores_failures, most_draws)
         self.least = least
+
+    def draws_for(self, largest: float) -> list[int]:
+        """K for each number of faults with which weights are about ``largest`` at most, or smaller ones.
+
+        Where even one draw makes larger weights, deletion ends.
+        """
+        found = [0] * len(self._reached[0])
+        weight = self.probability
+        for size in range(self.most - 1, self.least - 1, -1):
+            total, count = self._reached[:, size].tolist()
+            # Where no state was reached, its weight would be larger than that of one more fault at least.
+            weight = total / count if count else weight / float(self._stratum.numbers.odds.sum())
+            found[size] = int(min(largest / weight, 1 << 30))
+            if not found[size]:
+                break
+        return found
 
 
 class Orphans(_Lineages):
-    """P(least <= number of faults <= most, wrong) of what backward deletion cannot reach.
+    """P(least <= number of faults <= most, wrong) of what backward deletion cannot reach, or too rarely.
 
     An orphan is a failing state (F, ω) without a failing superset of one fault more. A direct sample that
     fails counts if it is one, for which every fault outside F is tried; and it has a lineage as in
-    ``BackwardDeletion``. Each begins with the weight P(least <= number of faults <= most). Deletion from
-    ``most`` + 1 faults and orphans together are without a bias for all failing states of each size.
+    ``BackwardDeletion``. With a limit K, it counts if it fails with none of K faults that are drawn by their
+    odds, which has the probability (1 - h)^K. Each begins with the weight P(least <= number of faults <=
+    most). Deletion from ``most`` + 1 faults and orphans together are without a bias for all failing states of
+    each size.
 
     Args:
         least: The least number of faults.
         most: The largest one.
+        most_draws: K for each number of faults, the same as for deletion; None: there is no limit.
     """
 
     def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:
-        waiting = np.arange(len(states))
-        for _ in range(32):  # before all faults are tried: most states are no orphans
-            if not len(waiting):
-                break
+        waiting, has_limit = np.arange(len(states)), self._most_draws is not None
+        # Without a limit all faults are tried, but most states are no orphans: a few are drawn before.
+        done, most = 0, self._draws_at(states.size) if has_limit else _DRAWN_BEFORE
+        while len(waiting) and done < most:
             deadline.check()
             waiting = waiting[~self._fails_with_one(states.taken(waiting), rng)]
+            done += 1
         found = np.zeros(len(states), dtype=np.bool_)
         for place in waiting.tolist():
             deadline.check()
-            found[place] = not self._fails_with_any(states.taken(np.array([place])))
+            found[place] = has_limit or not self._fails_with_any(states.taken(np.array([place])))
         return found
 
     def _fails_with_any(self, state: FaultStates) -> bool:

@@ -10,7 +10,7 @@ discards is not decoded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..engines import KeptRowsEngine, PackedBits, RowEngine
 from ..plan import BLOCK_SHOTS, SamplingPlan, SparseRows
 from ..sampling.rows import columns
 from .points import DecidedCircuit
-from .questions import Question
+from .questions import Question, Turns
 
 _CHUNK_SHOTS = 16 * BLOCK_SHOTS
 """Shots that are decided together. Doubled, their rows take twice the memory."""
@@ -50,6 +50,22 @@ class DecidingDecoder(Protocol):
 
         Returns:
             uint8, shape (shots, ceil(observables of the model / 8)): the predictions, bit-packed.
+        """
+        ...
+
+
+class BranchDecoder(DecidingDecoder, Protocol):
+    """An object that also decides where the error model depends on records."""
+
+    def extend(self, number: int, model: Any) -> None:
+        """Gets one more error model, that of a decision if records have other values.
+
+        ``decide`` and ``gaps`` name it by the next number: that of the first one is how many decisions there
+        are.
+
+        Args:
+            number: The number of the decision.
+            model: The model. The one that ``begin`` got is for gates that were not applied.
         """
         ...
 
@@ -110,6 +126,45 @@ class Requested:
         return ((outputs & mask) != wanted).any(axis=1)
 
 
+class _Point:
+    """A point at which a decoder is asked, with its questions by the rotations that shots have applied."""
+
+    def __init__(
+        self,
+        decided: DecidedCircuit,
+        number: int,
+        first_control: int,
+        controls: dict[int, int],
+        branches: Callable[[int, tuple[bool, ...]], tuple[DecidedCircuit, int]],
+    ) -> None:
+        self.number, self._branches = number, branches
+        self.num_detectors = decided.points[number].num_detectors
+        self.first_bit, self.num_asked = decided.first_bits[number], len(decided.points[number].records)
+        self._records = first_control, controls
+        switching = decided.switching(number)
+        self._turns = Turns(decided, switching, first_control, controls)
+        axes = decided.all_axes if switching else [decided.all_axes[k] for k in decided.axes_of(number)]
+        self.controls = [first_control + controls[record] for axis in axes for record in axis.records]
+        self._asked: dict[bytes, tuple[Question, int]] = {}
+
+    def questions(self, outputs: PackedBits) -> Iterator[tuple[Any, Question, int]]:
+        """The places of shots that are asked the same, their question, and its number for the decoder."""
+        applied = self._turns.all_applied(outputs)
+        if not applied.shape[1]:
+            yield slice(None), *self._question(applied[:1])
+            return
+        patterns, of_shots = np.unique(applied, axis=0, return_inverse=True)
+        for k in range(len(patterns)):
+            yield np.flatnonzero(of_shots.reshape(-1) == k), *self._question(patterns[k : k + 1])
+
+    def _question(self, applied: Bools) -> tuple[Question, int]:
+        key = applied.tobytes()
+        if key not in self._asked:
+            branch, number = self._branches(self.number, tuple(applied[0].tolist()))
+            self._asked[key] = Question(branch, self.number, *self._records), number
+        return self._asked[key]
+
+
 class DecisionPasses:
     """Draws outcomes of shots in passes, between which a decoder decides.
 
@@ -121,6 +176,8 @@ class DecisionPasses:
         decoder: The decoder, which has begun.
         controls: Records, with their numbers among the outputs behind the observables.
         raw: The numbers of decisions that leave records as they are.
+        branches: Returns what is asked at a point, if rotations before it that change the error model were
+            applied or not, and by which number the decoder knows it.
 
     Attributes:
         counts: How many records were decided, and how many of them flipped.
@@ -133,14 +190,15 @@ class DecisionPasses:
         decided: DecidedCircuit,
         decoder: DecidingDecoder,
         controls: dict[int, int],
-        raw: Collection[int] = (),
+        raw: Collection[int],
+        branches: Callable[[int, tuple[bool, ...]], tuple[DecidedCircuit, int]],
     ) -> None:
         assert plan.num_checks == plan.num_outcome_checks == 0
         self.plan, self._engine, self._decoder = plan, engine, decoder
         self.first_output = -(-plan.num_signature_bits // 64)  # of the words of a row
         first_control = decided.circuit.num_detectors + decided.circuit.num_observables
-        self._questions = [
-            Question(decided, k, first_control, controls)
+        self._points = [
+            _Point(decided, k, first_control, controls, branches)
             for k, point in enumerate(decided.points)
             if k not in raw and point.records
         ]
@@ -172,27 +230,24 @@ class DecisionPasses:
         """
         flips = np.zeros((len(rows), self._num_bits), dtype=np.bool_)
         postselected = requested.postselected
-        for question in self._questions:
-            before = postselected[postselected < self._detectors_before[question.number]]
-            controls = [output for outputs in question.controls for output in outputs]
+        for point in self._points:
+            end = self._detectors_before[point.number]
+            before = postselected[postselected < end]
             needed = (
-                self._by_outcomes[: question.num_detectors].any()
-                or self._by_outcomes[[*before, *controls]].any()
+                self._by_outcomes[: point.num_detectors].any()
+                or self._by_outcomes[[*before, *point.controls]].any()
             )
             outputs = self._outputs(rows, numbers, seed, with_outcomes=bool(needed))
             if len(before):
-                kept = ~requested.fails(outputs, self._detectors_before[question.number])
+                kept = ~requested.fails(outputs, end)
                 rows, numbers, flips, outputs = rows[kept], numbers[kept], flips[kept], outputs[kept]
             if not len(rows):
                 break
-            detectors = question.seen(columns(outputs, 0, question.num_detectors), flips)
-            if question.gap is None:
-                predictions = self._predictions(question, detectors)
-                answers = question.answers(predictions, flips, outputs)
-            else:  # without a flip the record is 1
-                answers = self._gaps(question, detectors) < question.gap
-            for j in range(question.num_asked):
-                bit = question.first_bit + j
+            answers = np.zeros((len(rows), point.num_asked), dtype=np.bool_)
+            for places, question, number in point.questions(outputs):
+                answers[places] = self._answers(question, number, flips[places], outputs[places])
+            for j in range(point.num_asked):
+                bit = point.first_bit + j
                 flips[:, bit] = answers[:, j]
                 rows[answers[:, j]] ^= self._decisions[bit]
             self.counts["decided_records"] += answers.size
@@ -203,6 +258,13 @@ class DecisionPasses:
             outputs, numbers = outputs[kept], numbers[kept]
         return outputs, numbers
 
+    def _answers(self, question: Question, number: int, flips: Bools, outputs: PackedBits) -> Bools:
+        """Which of the records that are asked for are flipped, by a question with a number."""
+        detectors = question.seen(columns(outputs, 0, question.num_detectors), flips)
+        if question.gap is not None:  # without a flip the record is 1
+            return self._gaps(question, number, detectors) < question.gap
+        return question.answers(self._predictions(question, number, detectors), flips, outputs)
+
     def _outputs(self, rows: Words, numbers: Words, seed: int, *, with_outcomes: bool = True) -> PackedBits:
         """The outputs of shots, bit-packed, with zeros behind them."""
         outputs = rows[:, self.first_output :].copy()
@@ -210,18 +272,18 @@ class DecisionPasses:
             outputs ^= self._engine.outcomes(rows[:, : self.first_output], numbers, seed)
         return outputs.view(np.uint8).reshape(len(rows), 8 * outputs.shape[1])
 
-    def _asked(self, method: str, question: Question, detectors: PackedBits) -> tuple[Any, str]:
+    def _asked(self, method: str, question: Question, number: int, detectors: PackedBits) -> tuple[Any, str]:
         """What a method of the decoder returns, and how messages name the decision."""
         where = f"Line {self._lines[question.number]}: decision {question.number}"
         try:
-            return getattr(self._decoder, method)(question.number, detectors), where
+            return getattr(self._decoder, method)(number, detectors), where
         except Exception as error:
             raise DecisionsFailedError(
                 f"{where}: the decoder raised {type(error).__name__}: {error}"
             ) from error
 
-    def _gaps(self, question: Question, detectors: PackedBits) -> npt.NDArray[np.float64]:
-        found, where = self._asked("gaps", question, detectors)
+    def _gaps(self, question: Question, number: int, detectors: PackedBits) -> npt.NDArray[np.float64]:
+        found, where = self._asked("gaps", question, number, detectors)
         gaps, wanted = np.asarray(found), (len(detectors), question.num_asked)
         if gaps.shape != wanted or gaps.dtype.kind not in "fiu" or np.isnan(gaps).any():
             raise DecisionsFailedError(
@@ -230,8 +292,8 @@ class DecisionPasses:
             )
         return gaps.astype(np.float64)
 
-    def _predictions(self, question: Question, detectors: PackedBits) -> Bools:
-        found, where = self._asked("decide", question, detectors)
+    def _predictions(self, question: Question, number: int, detectors: PackedBits) -> Bools:
+        found, where = self._asked("decide", question, number, detectors)
         wanted = (len(detectors), -(-question.num_observables // 8))
         if not isinstance(found, np.ndarray) or found.dtype != np.uint8 or found.shape != wanted:
             kind = (

@@ -8,7 +8,8 @@ acts here on Bell pairs of its own, which are measured at once, and detectors ar
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import stim
 
@@ -54,71 +55,108 @@ def frame_circuit(circuit: stim.Circuit) -> stim.Circuit | None:
         >>> print(frame_circuit(circuit).detector_error_model())
         error(0.125) D0
     """
-    if any(has_tag_of_channel(part) or (_is_noise(part) and not _is_known(part)) for part in circuit):
+    if not has_known_noise(circuit):
         return None
-    probes = stim.Circuit()
-    for part in circuit:
-        if part.name in _SILENT:
-            continue
-        if part.name == "E":
-            probes.append("DEPOLARIZE1", [t.value for t in part.targets_copy()], _PROBE)
-        elif part.name in _WIDTHS:
-            probes.append("DEPOLARIZE1", part.targets_copy(), _PROBE)
-        else:
-            probes.append(part)
-    effects = iter([fault.effect for fault in frames_of(probes).faults])
-    lines: list[str] = []  # of the result: Stim reads a text faster than it appends its lines
-    flipping: list[list[int]] = [[] for _ in range(circuit.num_detectors + circuit.num_observables)]
-    records = itertools.count()
+    return FrameCircuits(circuit).up_to(len(circuit), circuit.num_detectors, range(circuit.num_observables))
 
-    def measure(effect: int) -> None:
-        """Notes what is flipped if the next record is 1."""
-        record = next(records)
-        for output in ones(effect):
-            if output < len(flipping):
-                flipping[output].append(record)
 
-    def act(name: str, arguments: list[float], letters: list[str]) -> None:
-        """A channel on one group of targets; letters are those of a correlated error."""
-        firsts = range(0, 2 * len(letters), 2)
-        pairs, halves = " ".join(map(str, range(2 * len(letters)))), " ".join(map(str, firsts))
-        targets = " ".join(f"{letter}{first}" for letter, first in zip(letters, firsts, strict=True))
-        read = " ".join(f"{first + 1} {first}" for first in firsts)
-        probabilities = ", ".join(map(repr, arguments))
-        lines.append(
-            f"R {pairs}\nH {halves}\nCX {pairs}\n{name}({probabilities}) {targets}\n"
-            f"CX {pairs}\nH {halves}\nM {read}"
-        )
-        for _ in letters:
-            of_x, of_z, _ = next(effects), next(effects), next(effects)
-            measure(of_x)
-            measure(of_z)
+def has_known_noise(circuit: stim.Circuit) -> bool:
+    """Whether all noise of a circuit without blocks can act on Bell pairs."""
+    return not any(has_tag_of_channel(part) or (_is_noise(part) and not _is_known(part)) for part in circuit)
 
-    for part in circuit:
-        arguments = part.gate_args_copy()
-        if part.name in _SILENT:
-            continue
-        if part.name == "E":
-            act(part.name, arguments, [target.pauli_type for target in part.targets_copy()])
-        elif part.name in _WIDTHS:
-            width = _WIDTHS[part.name]
-            for _ in range(0, len(part.targets_copy()), width):
-                act(part.name, arguments, [""] * width)
-        elif part.num_measurements and arguments and arguments[0] > 0:
-            for _ in range(part.num_measurements):
-                lines.append(f"R 0\nX_ERROR({arguments[0]!r}) 0\nM 0")
-                measure(next(effects))
-    result = stim.Circuit("\n".join(lines))
-    assert next(effects, None) is None
-    coordinates = circuit.get_detector_coordinates()
-    end = result.num_measurements
-    for output, odd in enumerate(flipping):
-        targets = [stim.target_rec(record - end) for record in odd]
-        if output < circuit.num_detectors:
-            result.append("DETECTOR", targets, coordinates[output])
-        else:
-            result.append("OBSERVABLE_INCLUDE", targets, output - circuit.num_detectors)
-    return result
+
+@dataclass(frozen=True)
+class _Channel:
+    """A noise channel on one group of targets, acting on Bell pairs."""
+
+    number: int  # of its instruction
+    text: str
+    outputs: tuple[tuple[int, ...], ...]  # for each record of the text, the outputs that its 1 flips
+
+
+class FrameCircuits:
+    """The circuits of Bell pairs of the beginnings of one circuit, with the noise channels of each.
+
+    Args:
+        circuit: A tagged circuit without blocks, which has known noise.
+    """
+
+    def __init__(self, circuit: stim.Circuit) -> None:
+        self._num_detectors = circuit.num_detectors
+        self._coordinates = circuit.get_detector_coordinates()
+        self._channels: list[_Channel] = []
+        probes = stim.Circuit()
+        for part in circuit:
+            if part.name in _SILENT:
+                continue
+            if part.name == "E":
+                probes.append("DEPOLARIZE1", [t.value for t in part.targets_copy()], _PROBE)
+            elif part.name in _WIDTHS:
+                probes.append("DEPOLARIZE1", part.targets_copy(), _PROBE)
+            else:
+                probes.append(part)
+        effects = (tuple(ones(fault.effect)) for fault in frames_of(probes).faults)
+
+        def act(name: str, arguments: list[float], letters: list[str]) -> None:
+            """A channel on one group of targets; letters are those of a correlated error."""
+            firsts = range(0, 2 * len(letters), 2)
+            pairs, halves = " ".join(map(str, range(2 * len(letters)))), " ".join(map(str, firsts))
+            targets = " ".join(f"{letter}{first}" for letter, first in zip(letters, firsts, strict=True))
+            read = " ".join(f"{first + 1} {first}" for first in firsts)
+            probabilities = ", ".join(map(repr, arguments))
+            flipped: list[tuple[int, ...]] = []
+            for _ in letters:
+                of_x, of_z, _ = next(effects), next(effects), next(effects)
+                flipped += [of_x, of_z]
+            self._channels.append(
+                _Channel(
+                    number,
+                    f"R {pairs}\nH {halves}\nCX {pairs}\n{name}({probabilities}) {targets}\n"
+                    f"CX {pairs}\nH {halves}\nM {read}",
+                    tuple(flipped),
+                )
+            )
+
+        for number, part in enumerate(circuit):
+            arguments = part.gate_args_copy()
+            if part.name in _SILENT:
+                continue
+            if part.name == "E":
+                act(part.name, arguments, [target.pauli_type for target in part.targets_copy()])
+            elif part.name in _WIDTHS:
+                width = _WIDTHS[part.name]
+                for _ in range(0, len(part.targets_copy()), width):
+                    act(part.name, arguments, [""] * width)
+            elif part.num_measurements and arguments and arguments[0] > 0:
+                text = f"R 0\nX_ERROR({arguments[0]!r}) 0\nM 0"
+                for _ in range(part.num_measurements):
+                    self._channels.append(_Channel(number, text, (next(effects),)))
+        assert next(effects, None) is None
+
+    def up_to(self, end: int, num_detectors: int, observables: Sequence[int]) -> stim.Circuit:
+        """The circuit of the first instructions, with the first detectors and some of the observables."""
+        place = {k: k for k in range(num_detectors)}
+        place |= {self._num_detectors + k: num_detectors + j for j, k in enumerate(observables)}
+        flipping: list[list[int]] = [[] for _ in range(num_detectors + len(observables))]
+        lines: list[str] = []  # of the result: Stim reads a text faster than it appends its lines
+        records = 0
+        for channel in self._channels:
+            if channel.number >= end:
+                break
+            lines.append(channel.text)
+            for outputs in channel.outputs:
+                for output in outputs:
+                    if output in place:
+                        flipping[place[output]].append(records)
+                records += 1
+        result = stim.Circuit("\n".join(lines))
+        for output, odd in enumerate(flipping):
+            targets = [stim.target_rec(record - records) for record in odd]
+            if output < num_detectors:
+                result.append("DETECTOR", targets, self._coordinates[output])
+            else:
+                result.append("OBSERVABLE_INCLUDE", targets, output - num_detectors)
+        return result
 
 
 def _is_noise(part: stim.CircuitInstruction) -> bool:

@@ -11,7 +11,8 @@ An error before it that anticommutes with P is followed by a further P, but only
 The model has an observable for each such rotation, which is flipped by the errors that anticommute with P
 there. If the decoder finds that it is flipped, and the rotation was applied, what a P at this place does is
 added to the answer. So one model serves all values of the records. This needs that P flips no detector that
-the decoder sees.
+the decoder sees. Where it flips one, there is a model for each branch: rotations are applied or not, as the
+records say, and what is known of flips is that of the branch.
 
 The end of a circuit is a question of the same kind: which observables are flipped? It may also ask for all
 decided records once more: the answers are what a decoder would have decided that knows the whole shot.
@@ -20,7 +21,7 @@ decided records once more: the answers are what a decoder would have decided tha
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -45,7 +46,7 @@ from ..compiler.algebra.gf2 import ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.loops import unrolled
 from ..compiler.program.steps import Decide, DetectorStep
-from .frame_circuits import frames_of
+from .frame_circuits import FrameCircuits, frame_circuit, frames_of, has_known_noise
 
 _PROBE = 0.25
 _MEASUREMENTS = frozenset({"M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "MPP"})
@@ -95,6 +96,10 @@ class Axis:
     records: tuple[int, ...]
     turns: npt.NDArray[np.bool_]
 
+    def is_applied(self, values: Mapping[int, bool]) -> bool:
+        """Whether the rotation is an odd multiple of a quarter turn for values of the records."""
+        return bool(self.turns[sum(bool(values[record]) << j for j, record in enumerate(self.records))])
+
 
 @dataclass(frozen=True)
 class Knowledge:
@@ -131,7 +136,7 @@ class DecidedCircuit:
         in_hindsight: Whether it is also asked for all decided records once more.
 
     Raises:
-        NotImplementedError: A decoder would have to be told a model that depends on earlier records.
+        NotImplementedError: A block is switched by a record.
 
     Examples:
         >>> decided = DecidedCircuit(stim.Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nM[DECODE] 0"))
@@ -163,8 +168,9 @@ class DecidedCircuit:
         if program.is_switched:
             raise NotImplementedError(
                 f"{first_conditional_block(self.circuit)}: in a circuit with DECODE, records switch gates,"
-                " but no blocks: the decoder's model would depend on them. Without a decoder, sample"
-                " circuit.without_decisions()."
+                " but no blocks: what decoders see would depend on them. Write a circuit for each choice of"
+                " blocks, and count in each of them the shots whose decided records make this choice"
+                " (docs/methods/decisions.md). Without a decoder, sample circuit.without_decisions()."
             )
         detector_ticks: list[int] = []
         for step, place in zip(program.steps, program.places, strict=True):
@@ -241,6 +247,47 @@ class DecidedCircuit:
                 found += _axes_of(instruction, number, self._lines.get(number, 0), num_records)
             num_records += instruction.num_measurements
         return found
+
+    def switching(self, point: int) -> list[int]:
+        """The numbers of the axes whose rotations, if they are applied, change the error model of a point.
+
+        A Pauli about such an axis flips a detector that the decoder sees, or a later axis of this kind.
+        """
+        if not self.points[point].records:
+            return []
+        last, known = self._numbers[point], self.knowledge
+        flips = known.detectors_by_axes[:, : self.points[point].num_detectors].any(axis=1)
+        is_before = np.array([axis.number < last for axis in self.all_axes], dtype=np.bool_)
+        found = flips & is_before
+        while (more := known.axes_by_axes[:, found].any(axis=1) & is_before & ~found).any():
+            found |= more
+        numbers = {self.all_axes[k].number for k in np.flatnonzero(found).tolist()}
+        return [k for k, axis in enumerate(self.all_axes) if axis.number in numbers]
+
+    def branch(self, switching: Sequence[int], applied: Sequence[bool]) -> DecidedCircuit:
+        """The circuit if rotations about some axes, all of their instructions, are applied or not."""
+        turned: dict[int, list[stim.GateTarget]] = {self.all_axes[k].number: [] for k in switching}
+        for k, is_applied in zip(switching, applied, strict=True):
+            if is_applied:
+                targets = _targets_of(self.all_axes[k].text)
+                turned[self.all_axes[k].number] += stim.target_combined_paulis(targets)
+        result = stim.Circuit()
+        for number, instruction in enumerate(unrolled(self.circuit)):
+            single = stim.Circuit()
+            if number in turned:  # something stays between two decisions, which are not one then
+                single.append(*(("SPP", turned[number]) if turned[number] else ("I", [0])))
+            else:
+                single.append(instruction)
+            result += single
+        branch = DecidedCircuit(result)
+        own, others = self.points[: len(branch.points)], np.delete(np.arange(len(self.all_axes)), switching)
+        assert [point.records for point in branch.points] == [point.records for point in own]
+        branch.points = own
+        branch.all_axes = [
+            replace(axis, line=self.all_axes[k].line)
+            for axis, k in zip(branch.all_axes, others.tolist(), strict=True)
+        ]
+        return branch
 
     def axes_of(self, point: int) -> list[int]:
         """The numbers of the axes that matter for a decision: in its model they are observables."""
@@ -322,7 +369,8 @@ class DecidedCircuit:
         the axes of ``axes_of``.
 
         Raises:
-            NotImplementedError: A conditional rotation flips a detector that the decoder sees.
+            NotImplementedError: At the end, a Pauli about a conditional rotation flips a detector.
+            ValueError: Before a decision it does: only a branch has this prefix.
         """
         asked, last = self.points[point], self._numbers[point]
         wanted, columns = self.axes_of(point), self.asked_of(point)
@@ -359,10 +407,58 @@ class DecidedCircuit:
                 break
         return result
 
+    def frame_circuit(self, point: int) -> stim.Circuit | None:
+        """A circuit of Stim with the error model of ``prefix``; None if its noise is of another kind.
+
+        Raises:
+            NotImplementedError: As for ``prefix``.
+            ValueError: As for ``prefix``.
+        """
+        if self._frames is None:
+            return frame_circuit(self.prefix(point))
+        wanted = self.axes_of(point)
+        self._check_axes(point, wanted)
+        frames, ends = self._frames
+        first_axis = len(self.bits) + self.num_observables
+        observables = [*self.asked_of(point), *(first_axis + k for k in wanted)]
+        return frames.up_to(ends[point], self.points[point].num_detectors, observables)
+
+    @cached_property
+    def _frames(self) -> tuple[FrameCircuits, list[int]] | None:
+        """The frame circuits of all points, and where in their circuit each point is.
+
+        Observables are the columns of ``Knowledge.asked``, and then all axes.
+        """
+        first_axis = len(self.bits) + self.num_observables
+        bit_of_record = {record: k for k, record in enumerate(self.bits)}
+        axes: dict[int, list[int]] = {}
+        for k, axis in enumerate(self.all_axes):
+            axes.setdefault(axis.number, []).append(k)
+        deciding, ends = set(self._numbers), []
+        result = stim.Circuit()
+        num_records = 0
+        for number, instruction in enumerate(unrolled(self.circuit)):
+            for k in axes.get(number, ()):
+                result.append("OBSERVABLE_INCLUDE", _targets_of(self.all_axes[k].text), first_axis + k)
+            if instruction.name == "OBSERVABLE_INCLUDE":
+                if self.num_observables:
+                    observable = len(self.bits) + int(instruction.gate_args_copy()[0])
+                    result.append("OBSERVABLE_INCLUDE", instruction.targets_copy(), observable)
+                continue
+            single = stim.Circuit()
+            single.append(instruction)
+            result += without_decisions(single)
+            if number in deciding:
+                for record, targets in enumerate(_asked_of(instruction), num_records):
+                    result.append("OBSERVABLE_INCLUDE", targets, bit_of_record[record])
+                ends.append(len(result))
+            num_records += instruction.num_measurements
+        ends += [len(result)] * (len(self.points) - len(ends))
+        return (FrameCircuits(result), ends) if has_known_noise(result) else None
+
     def _check_axes(self, point: int, wanted: Sequence[int]) -> None:
         """Checks that one model serves all values of the records before a point."""
         asking, seen = self.points[point], self.points[point].num_detectors
-        who = f"The decoder of line {asking.line}" if asking.records else "The decoder of the observables"
         if wanted and asking.gap is not None:
             gate = self.all_axes[wanted[0]]
             raise NotImplementedError(
@@ -370,19 +466,50 @@ class DecidedCircuit:
                 f" {gate.line}, which a record controls, and a complementary gap is that of one error model."
                 " Ask before that gate, or ask FRAME, which needs no gap."
             )
-        hidden = "; or let the decoder see no such detector, with DECODE(latency=n)" if asking.records else ""
         for k, axis in enumerate(self.all_axes):
             if axis.number >= self._numbers[point]:
                 return
             flipped = np.flatnonzero(self.knowledge.detectors_by_axes[k, :seen])
             if len(flipped):
-                raise NotImplementedError(
+                depends = (
                     f"Line {axis.line}: `{axis.name}`: whether an error before this gate flips D{flipped[0]}"
                     f" depends on the record that controls it, as its axis {axis.text} anticommutes with what"
-                    f" the detector measures. {who} would need an error model for each value of the record,"
-                    " which is not supported. Apply the gate about a logical operator, which commutes with"
-                    f" the checks{hidden}."
+                    " the detector measures. "
                 )
+                if asking.records:
+                    raise ValueError(
+                        f"{depends}So the decision of line {asking.line} has an error model for each value:"
+                        " give decision_model(..., records={number: value, ...}) with the values of"
+                        f" {self._named(self.switching(point))}."
+                    )
+                raise NotImplementedError(
+                    f"{depends}The decoder of the observables would need an error model for each value of the"
+                    " record, which only decisions have. Sample with compile_detector_sampler(decoder=...),"
+                    " and let FRAME decide what the observables need; or apply the gate about a logical"
+                    " operator, which commutes with the checks."
+                )
+
+    def _named(self, axes: Sequence[int]) -> str:
+        """The records that control gates, as text."""
+        records = sorted({record for k in axes for record in self.all_axes[k].records})
+        return ("record " if len(records) == 1 else "records ") + ", ".join(map(str, records))
+
+    def branch_of_records(self, point: int, values: Mapping[int, bool]) -> DecidedCircuit:
+        """The circuit with the gates that values of records apply, as far as the model of a point asks.
+
+        Raises:
+            ValueError: A record that matters is missing, or one has a value that does not.
+        """
+        switching = self.switching(point)
+        records = {record for k in switching for record in self.all_axes[k].records}
+        if records != set(values):
+            asked = f"those of {self._named(switching)}" if records else "no records"
+            raise ValueError(
+                f"records= must have the values of the records on which the model of the decision of line"
+                f" {self.points[point].line} depends, {asked}, but has {sorted(values) or 'none'}."
+            )
+        applied = [self.all_axes[k].is_applied(values) for k in switching]
+        return self.branch(switching, applied) if switching else self
 
     def observed(self, circuit: stim.Circuit, records: Sequence[int]) -> stim.Circuit:
         """A circuit with the records of this one, and with further observables.

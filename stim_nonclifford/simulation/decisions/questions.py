@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,6 +11,39 @@ from ..engines import PackedBits
 from .points import DecidedCircuit
 
 Bools = npt.NDArray[np.bool_]
+
+
+class Turns:
+    """Which conditional rotations shots have applied, by the records that control them.
+
+    Args:
+        decided: The circuit.
+        axes: The axes of the rotations.
+        first_control: The number of the first one of the outputs that are records.
+        controls: The numbers of records among these outputs.
+
+    Attributes:
+        controls: The outputs that control each rotation.
+    """
+
+    def __init__(
+        self, decided: DecidedCircuit, axes: Sequence[int], first_control: int, controls: dict[int, int]
+    ) -> None:
+        rotations = [decided.all_axes[k] for k in axes]
+        self._turns = [rotation.turns for rotation in rotations]
+        self.controls = [[first_control + controls[record] for record in each.records] for each in rotations]
+
+    def is_applied(self, rotation: int, outputs: PackedBits) -> Bools:
+        """Whether each shot has applied a rotation an odd number of times."""
+        index = np.zeros(len(outputs), dtype=np.intp)
+        for j, output in enumerate(self.controls[rotation]):
+            index |= _bit(outputs, output).astype(np.intp) << j
+        return np.asarray(self._turns[rotation][index])
+
+    def all_applied(self, outputs: PackedBits) -> Bools:
+        """Which rotations shots have applied: shape (shots, rotations)."""
+        columns = [self.is_applied(k, outputs) for k in range(len(self._turns))]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(outputs), 0), dtype=np.bool_)
 
 
 class Question:
@@ -45,10 +80,8 @@ class Question:
             ],
             axis=1,
         )
-        self.turns = [decided.all_axes[k].turns for k in self.axes]
-        self.controls = [
-            [first_control + controls[record] for record in decided.all_axes[k].records] for k in self.axes
-        ]
+        self._turns = Turns(decided, self.axes, first_control, controls)
+        self.controls = self._turns.controls
 
     def seen(self, detectors: PackedBits, flips: Bools) -> PackedBits:
         """The detectors as the decoder sees them: without what known flips did."""
@@ -72,13 +105,8 @@ class Question:
         found = predictions.copy()
         for k in np.flatnonzero(self.observables.any(axis=1)).tolist():
             found ^= flips[:, k, np.newaxis] & self.observables[k]
-        for k, turns in enumerate(self.turns):
-            if not self.axis_flips[k].any():
-                continue
-            index = np.zeros(len(found), dtype=np.intp)
-            for j, output in enumerate(self.controls[k]):
-                index |= _bit(outputs, output).astype(np.intp) << j
-            happens = found[:, self.num_asked + k] & turns[index]
+        for k in np.flatnonzero(self.axis_flips.any(axis=1)).tolist():
+            happens = found[:, self.num_asked + k] & self._turns.is_applied(k, outputs)
             found ^= happens[:, np.newaxis] & self.axis_flips[k]
         return found[:, : self.num_asked]
 

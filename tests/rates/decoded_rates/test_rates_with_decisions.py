@@ -181,6 +181,56 @@ def test_rate_that_nobody_can_count() -> None:
     assert_agrees(found, 7.18e-5, 0.03e-5)
     assert found.standard_error < 4e-6
     assert found.decodes < 100_000
+    # Sets that fail while no larger one does are ruled out as far as that matters.
+    assert found.interval[1] < 1.2 * found.logical_error_rate
+
+
+class WrongOnOneSyndrome(sinter.Decoder):
+    """PyMatching, but wrong if just one error has happened, one of some probability.
+
+    With a further error it is right, so that no larger set of errors fails.
+    """
+
+    def __init__(self, least: float) -> None:
+        self.least, self.added = least, 0.0
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+        by_events: dict[tuple[int, ...], float] = {}
+        none = 1.0
+        for error in dem.flattened():
+            if error.type == "error":
+                events = np.zeros(dem.num_detectors, dtype=np.uint8)
+                for target in error.targets_copy():
+                    if target.is_relative_detector_id():
+                        events[target.val] ^= 1
+                q = error.args_copy()[0]
+                none *= 1 - q
+                by_events[tuple(events.tolist())] = by_events.get(tuple(events.tolist()), 0.0) + q
+        q, events = min((q, events) for events, q in by_events.items() if q > self.least)
+        self.added = q * none
+        compiled = sinter.BUILT_IN_DECODERS["pymatching"].compile_decoder_for_dem(dem=dem)
+        return CompiledWrongOnOne(compiled, np.packbits(np.array(events, dtype=np.uint8), bitorder="little"))
+
+
+class CompiledWrongOnOne(sinter.CompiledDecoder):
+    def __init__(self, compiled: sinter.CompiledDecoder, events: Bits) -> None:
+        self.compiled, self.events = compiled, events
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bits) -> Bits:
+        found = self.compiled.decode_shots_bit_packed(
+            bit_packed_detection_event_data=bit_packed_detection_event_data
+        )
+        found[(bit_packed_detection_event_data == self.events).all(axis=1), 0] ^= 1
+        return found
+
+
+def test_sets_that_fail_while_no_larger_one_does_are_found() -> None:
+    circuit = teleported_t_gate(3, 1e-4)
+    decoder = WrongOnOneSyndrome(2e-5)
+    found = circuit.logical_error_rate(decoder=decoder, loop_decoder=PYMATCHING, relative_error=0.05, seed=6)
+    assert 1.5e-5 < decoder.added < 4e-5
+    assert_agrees(found, 7.18e-5 + decoder.added, 0.03e-5)
+    assert found.strata[1].least_faults == 1
 
 
 def test_kept_shots_of_a_postselected_gate() -> None:

@@ -57,7 +57,7 @@ def test_the_results_are_those_of_the_decoder(row_bytes: int, max_bytes: int) ->
     assert found.asked == total
     assert found.decoded + found.repeated == sum(decoder.calls)
     assert not found.is_random
-    assert len(found) <= max_bytes // 170
+    assert len(found) <= max_bytes // 48
     if max_bytes < 2000:
         assert found.decoded == total
     elif max_bytes > 2000:
@@ -67,7 +67,7 @@ def test_the_results_are_those_of_the_decoder(row_bytes: int, max_bytes: int) ->
 def test_rows_that_came_first_are_stored() -> None:
     """As many as there is memory for."""
     rows = np.arange(200, dtype=np.uint8)[:, np.newaxis]
-    for max_bytes, stored in ((1 << 20, 200), (20_000, 115), (1, 0)):
+    for max_bytes, stored in ((1 << 20, 200), (5_900, 115), (1, 0)):
         found = DistinctRows(row_bytes=1, result_bytes=2, max_bytes=max_bytes)
         for _ in range(2):
             np.testing.assert_array_equal(found.results(rows, Decoder()), Decoder()(rows))
@@ -148,7 +148,7 @@ def test_a_decoder_that_is_not_random_is_not_called_so() -> None:
 
 def test_decodes_do_not_depend_on_the_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a store that has no room for most rows: one row at a time, and hundreds of rows at once."""
-    monkeypatch.setattr(classifying, "DistinctRows", partial(DistinctRows, max_bytes=20_000))
+    monkeypatch.setattr(classifying, "DistinctRows", partial(DistinctRows, max_bytes=6_000))
     circuit = surface_code(1e-2)
     decoder = rate_decoder("pymatching", confidence=True)
     predict = decoder.compiled(circuit.detector_error_model(decompose_errors=True)).predict

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ import stim
 
 import stim_nonclifford as snc
 from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.circuit import decisions
 from stim_nonclifford.generators.teleportation import teleportation_circuit
 from stim_nonclifford.simulation.decisions import DecidedCircuit, DecisionEngine, frame_circuit
 from stim_nonclifford.simulation.engines import RowEngine
@@ -173,6 +177,18 @@ def test_frame_circuits_have_the_model_of_their_circuit() -> None:
         assert frame_circuit(stim.Circuit(line)) is None
 
 
+@pytest.mark.parametrize("in_hindsight", [False, True])
+def test_beginnings_of_one_frame_circuit(in_hindsight: bool) -> None:
+    """All points share one sweep; the circuits are those of the prefixes, each swept for itself."""
+    text = str(teleported_t_gate(3, 1e-3, 2)).replace("DECODE(decoder", "DECODE(latency=6, decoder", 1)
+    late_herald = "X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0\nHERALDED_ERASE(0.1) 0\nDECODE 0"
+    for circuit, supported in ((text, 4), (late_herald, 1)):
+        decided = DecidedCircuit(snc.Circuit(circuit).to_stim(), asks_at_end=True, in_hindsight=in_hindsight)
+        found = [decided.frame_circuit(k) for k in range(len(decided.points))]
+        assert found == [frame_circuit(decided.prefix(k)) for k in range(len(decided.points))]
+        assert sum(each is not None for each in found) == supported
+
+
 class _Faulty:
     """An engine whose shots have given rows."""
 
@@ -235,3 +251,96 @@ def test_no_single_error_of_a_generated_gate_fails(s_gate: Any, least: int) -> N
         assert failures == 0
         raw, _ = failures_of_single_errors(snc.Circuit(str(text).replace("M[DECODE]", "M")), "pymatching")
         assert raw > 100
+
+
+SWITCHED = """
+R 0 1 3
+H 0
+CX 0 1
+RX 2
+DECODE 2
+X_ERROR(0.1) 0
+E(0.05) Z0 X3
+{gates}
+MPP X0*X1 Z0*Z1
+DETECTOR rec[-2]
+DETECTOR rec[-1]
+FRAME Z3
+CX rec[-1] 3
+M 3
+"""
+"""A Bell pair, which S and S_DAG leave as it is. If they are applied, they make an X before them a Y."""
+
+
+def test_the_model_of_a_branch_is_that_of_its_circuit() -> None:
+    circuit = snc.Circuit(SWITCHED.format(gates="C_S rec[-1] 0\nC_S_DAG rec[-1] 1"))
+    for value, gates in ((False, ""), (True, "S 0\nS_DAG 1")):
+        plain = SWITCHED.format(gates=gates).split("FRAME")[0].replace("DECODE", "M")
+        expected = stim.Circuit(f"{plain}M 3\nOBSERVABLE_INCLUDE(0) rec[-1]").detector_error_model()
+        assert table(circuit.decision_model(1, records={0: value})) == pytest.approx(table(expected))
+    assert circuit.decision_model(0, records={}) == circuit.decision_model(0)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_each_branch_has_its_model(own: bool) -> None:
+    circuit = snc.Circuit(SWITCHED.format(gates="C_S rec[-1] 0\nC_S_DAG rec[-1] 1"))
+    decoder = Extended() if own else "pymatching"
+    records = circuit.compile_sampler(seed=4, decoder=decoder).sample(20_000)
+    assert abs(records[:, 0].mean() - 0.5) < 0.02
+    # Both checks fire for an X if the gates were applied, and otherwise for both errors: no case is ambiguous.
+    assert not records[:, -1].any()
+    for value in (False, True):
+        branch = records[records[:, 0] == value]
+        both = branch[:, 1] & branch[:, 2]
+        assert abs(both.mean() - (0.1 * 0.95 if value else 0.1 * 0.05)) < 0.015
+        assert (branch[both, 3] == (not value)).all()
+
+
+class Extended:
+    """A decoder that looks errors up, and gets more models while it decides."""
+
+    def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
+        self.models = [*models]
+
+    def extend(self, number: int, model: stim.DetectorErrorModel) -> None:
+        assert number == 1
+        self.models.append(model)
+
+    def decide(self, number: int, detectors: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        model = self.models[number]
+        best: dict[int, tuple[float, int]] = {}
+        errors = [part for part in model.flattened() if part.type == "error"]
+        for chosen in itertools.product((0, 1), repeat=len(errors)):
+            events, flips, likelihood = 0, 0, 1.0
+            for acts, error in zip(chosen, errors, strict=True):
+                p = error.args_copy()[0]
+                likelihood *= p if acts else 1 - p
+                for target in error.targets_copy() if acts else []:
+                    events ^= (1 << target.val) * target.is_relative_detector_id()
+                    flips ^= target.is_logical_observable_id()
+            best[events] = max(best.get(events, (0.0, 0)), (likelihood, flips))
+        answers = [[best[events][1]] for events in detectors[:, 0].tolist()] if detectors.shape[1] else None
+        return np.array(answers if answers is not None else [[0]] * len(detectors), dtype=np.uint8)
+
+
+def test_values_of_records_that_a_model_asks_for() -> None:
+    circuit = snc.Circuit(SWITCHED.format(gates="C_S rec[-1] 0\nC_S_DAG rec[-1] 1"))
+    with pytest.raises(
+        ValueError, match=r"Line 8: `CS`: .* flips D0 depends .*decision of line 13 has .*record 0\."
+    ):
+        circuit.decision_model(1)
+    with pytest.raises(ValueError, match="line 13 depends, those of record 0, but has none"):
+        circuit.decision_model(1, records={})
+    with pytest.raises(ValueError, match=r"line 5 depends, no records, but has \[0\]"):
+        circuit.decision_model(0, records={0: True})
+    never = type("Never", (), {"begin": Extended.begin, "decide": Extended.decide})()
+    with pytest.raises(ValueError, match=r"Line 13: the error model depends .*Never has no method extend"):
+        circuit.compile_sampler(decoder=never)
+
+
+def test_models_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "_MOST_MODELS", 2)
+    circuit = snc.Circuit(SWITCHED.format(gates="C_S rec[-1] 0\nC_S_DAG rec[-1] 1"))
+    sampler = circuit.compile_sampler(seed=4, decoder="pymatching")
+    with pytest.raises(ResourceLimitError, match=r"Line 13: .*and 2 models do not suffice"):
+        sampler.sample(100)

@@ -163,12 +163,13 @@ def test_names_of_decoders() -> None:
         wrong.sample(5)
 
 
-def test_axes_that_flip_what_the_decoder_sees() -> None:
-    text = "RX 0\nM 1\nC_S rec[-1] 0\nX_ERROR(0.1) 0\nMX 0\nDETECTOR rec[-1]\nTICK\nDECODE{} 0"
-    message = r"Line 3: `CS`: whether an error before this gate flips D0.*axis Z0.*decoder of line 8.*latency"
+def test_axes_that_flip_what_the_decoder_of_the_end_sees() -> None:
+    text = "RX 0\nM 1\nC_S rec[-1] 0\nX_ERROR(0.1) 0\nMX 0\nDETECTOR rec[-1]\nTICK\nDECODE 0"
+    circuit = snc.Circuit(f"{text}\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    circuit.compile_sampler(decoder="pymatching").sample(10)
+    message = r"Line 3: `CS`: whether an error before this gate flips D0.*axis Z0.*decoder of the observables"
     with pytest.raises(NotImplementedError, match=message):
-        snc.Circuit(text.format("")).compile_sampler(decoder="pymatching")
-    snc.Circuit(text.format("(latency=2)")).compile_sampler(decoder="pymatching").sample(10)
+        circuit.logical_error_rate(decoder="pymatching")
     with pytest.raises(NotImplementedError, match="product of commuting rotations"):
         snc.Circuit("M 0\nC_H rec[-1] 1\nDECODE 1").compile_sampler(decoder="pymatching")
 

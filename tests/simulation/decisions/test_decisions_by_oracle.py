@@ -5,6 +5,8 @@ Statistical comparisons reject a correct sampler with a probability below ``ALPH
 
 from __future__ import annotations
 
+import itertools
+import zlib
 from collections.abc import Sequence
 from functools import cache
 
@@ -15,7 +17,9 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.decisions import decision_model
 from stim_nonclifford.dialect import first_decision, without_decisions
+from stim_nonclifford.rates.decoding.decoders import decompositions
 from stim_nonclifford.simulation.decisions import DecidedCircuit
 
 from ...support.oracle.agreement import p_value
@@ -30,11 +34,14 @@ DECIDING = {"M", "MX", "MY", "MR", "MRX", "MXX", "MZZ", "MPP"}
 SHOTS = 50_000
 
 
+def answers_of_mock(seed: int, model: stim.DetectorErrorModel, detectors: tuple[int, ...]) -> tuple[int, ...]:
+    """The answer of a decoder that is no decoder: a hash of its model and of what it sees."""
+    return _hash(seed, zlib.crc32(str(model).encode()), detectors, model.num_observables)
+
+
 @cache
-def answers_of_mock(seed: int, decision: int, detectors: tuple[int, ...], count: int) -> tuple[int, ...]:
-    """The answer of a decoder that is no decoder: a hash of what it sees."""
-    rng = np.random.default_rng([seed, decision, *detectors, 7])
-    return tuple(rng.integers(0, 2, count).tolist())
+def _hash(seed: int, name: int, detectors: tuple[int, ...], count: int) -> tuple[int, ...]:
+    return tuple(np.random.default_rng([seed, name, *detectors, 7]).integers(0, 2, count).tolist())
 
 
 class Mock:
@@ -42,17 +49,18 @@ class Mock:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.models: Sequence[stim.DetectorErrorModel] = ()
+        self.models: list[stim.DetectorErrorModel] = []
 
     def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
-        self.models = models
+        self.models = [*models]
+
+    def extend(self, number: int, model: stim.DetectorErrorModel) -> None:
+        self.models.append(model)
 
     def decide(self, number: int, detectors: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         model = self.models[number]
         bits = np.unpackbits(detectors, axis=1, count=model.num_detectors, bitorder="little")
-        found = [
-            answers_of_mock(self.seed, number, tuple(row), model.num_observables) for row in bits.tolist()
-        ]
+        found = [answers_of_mock(self.seed, model, tuple(row)) for row in bits.tolist()]
         answers = np.array(found, dtype=np.uint8).reshape(len(bits), model.num_observables)
         return np.packbits(answers, axis=1, bitorder="little")
 
@@ -66,9 +74,22 @@ class ExactMock:
     def __init__(self, circuit: stim.Circuit, seed: int) -> None:
         self.decided = DecidedCircuit(circuit)
         self.seed = seed
+        self.models: dict[tuple[int, tuple[bool, ...]], tuple[DecidedCircuit, stim.DetectorErrorModel]] = {}
+
+    def branch(self, number: int, records: Records) -> tuple[DecidedCircuit, stim.DetectorErrorModel]:
+        """The circuit with the gates that records apply, as far as they change the model, and the model."""
+        axes = self.decided.switching(number)
+        values = {r: bool(records[r]) for k in axes for r in self.decided.all_axes[k].records}
+        applied = tuple(self.decided.all_axes[k].is_applied(values) for k in axes)
+        if (number, applied) not in self.models:
+            branch = self.decided.branch_of_records(number, values)
+            model = decision_model(branch, number, decompositions(is_matching=True))
+            self.models[number, applied] = branch, model
+        return self.models[number, applied]
 
     def __call__(self, number: int, detectors: tuple[int, ...], records: Records) -> tuple[int, ...]:
-        decided, known = self.decided, self.decided.knowledge
+        decided, model = self.branch(number, records)
+        known = decided.knowledge
         point, first, axes = decided.points[number], decided.first_bits[number], decided.axes_of(number)
         flips = [flip for k in range(number) for flip in self(k, detectors, records)]
         made = [k for k in range(first) if flips[k]]
@@ -77,7 +98,8 @@ class ExactMock:
             for d in range(point.num_detectors)
         ]
         bits = list(range(first, first + len(point.records)))
-        found = [bool(b) for b in answers_of_mock(self.seed, number, tuple(seen), len(bits) + len(axes))]
+        assert model.num_observables == len(bits) + len(axes)
+        found = [bool(b) for b in answers_of_mock(self.seed, model, tuple(seen))]
         for k in made:
             by = [*known.asked[k, bits], *known.axes[k, axes]]
             found = [bit != bool(flip) for bit, flip in zip(found, by, strict=True)]
@@ -115,8 +137,7 @@ def deciding_circuits(seed: int, count: int) -> list[tuple[int, stim.Circuit]]:
             continue
         try:
             decided = DecidedCircuit(circuit)
-            for number in range(len(decided.points)):
-                decided.prefix(number)
+            assert decided.all_axes is not None
         except NotImplementedError:
             continue
         found.append((k, circuit))
@@ -221,6 +242,64 @@ def test_random_circuits_with_a_mock_decoder(seed: int) -> None:
         raw = record_distribution(without_decisions(circuit))
         different += p_value(samples, raw) < POWER
     assert different >= 2
+
+
+def switched_circuit(rng: np.random.Generator) -> stim.Circuit:
+    """A random circuit in which the gate that a decision controls changes what later detectors see."""
+
+    def product(letters: str = "XYZ") -> str:
+        qubits = sorted(rng.permutation(3)[: rng.integers(1, 4)].tolist())
+        return "*".join(f"{rng.choice(list(letters))}{q}" for q in qubits)
+
+    def noisy() -> list[str]:
+        a, b, c = rng.permutation(3).tolist()
+        return [f"H {a}", f"CX {a} {b}", f"T {c}", "DEPOLARIZE1(0.1) 0 1 2"]
+
+    lines = ["R 0 1 2", *noisy(), *noisy(), f"MPP(0.05) {product()}", "DETECTOR rec[-1]"]
+    lines += [f"MPP[DECODE] {product()}", *noisy()]
+    gates = [
+        "C_SPP rec[-1] {}",
+        "C_SPP_DAG rec[-1] {}",
+        "C_R_PAULI(0.5) rec[-1] {}",
+        "C_R_PAULI(1.5) rec[-2] {}",
+    ]
+    lines += [str(rng.choice(gates)).format(product()), "DEPOLARIZE1(0.1) 0 1 2"]
+    if rng.random() < 0.5:
+        lines.append(str(rng.choice(gates)).format(product()))
+    lines += [f"MPP {product()} {product()}", "DETECTOR rec[-1]", "DETECTOR rec[-2] rec[-4]"]
+    lines += [f"MPP[DECODE] {product()}", f"C_SPP rec[-1] {product()}", *noisy()]
+    lines += [f"MPP {product()}", "DETECTOR rec[-1]", f"MPP[DECODE] {product()}", "M 0"]
+    return snc.Circuit("\n".join(lines)).to_stim()
+
+
+@pytest.mark.parametrize("seed", seeds(6, 1))
+def test_models_that_depend_on_decisions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = models = 0
+    different = []
+    for k in itertools.count():
+        circuit = switched_circuit(np.random.default_rng([seed, k, 4]))
+        decided = DecidedCircuit(circuit)
+        if not any(decided.switching(j) for j in range(len(decided.points))):
+            continue
+        plain = snc.Circuit(circuit)
+        reference = plain.without_decisions().reference_sample().tolist()
+        answer = ExactMock(circuit, k)
+        expected = decided_distribution(circuit, answer, reference)
+        sampler = plain.compile_sampler(seed=k, decoder=Mock(k))
+        samples = sampler.sample(SHOTS)
+        assert p_value(samples, expected) > ALPHA, (k, str(circuit))
+        models += len(answer.models) - len(decided.points)
+        # With the models of the branch in which nothing is applied, answers are others.
+        monkeypatch.setattr(answer.decided, "switching", lambda point: [])
+        answer.models = {(j, ()): found for (j, applied), found in answer.models.items() if not any(applied)}
+        if len(answer.models) == len(decided.points):
+            wrong = decided_distribution(circuit, answer, reference)
+            different.append(p_value(samples, wrong) < POWER)
+        compared += 1
+        if compared == 3:
+            break
+    assert models >= 3
+    assert sum(different) >= 1
 
 
 def test_expectation_values_are_those_of_the_decided_branch() -> None:

@@ -107,6 +107,7 @@ def changed_pasts(circuit: snc.Circuit) -> tuple[int, int]:
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets decoders see detectors that conditional gates flip: what they answer does not matter here."""
     monkeypatch.setattr(points.DecidedCircuit, "_check_axes", lambda *_: None)
+    monkeypatch.setattr(points.DecidedCircuit, "switching", lambda *_: [])
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -151,6 +152,7 @@ def test_shots_depend_on_the_seed_alone() -> None:
     decoder = {"decoder": FunctionDecoder(hashed)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(points.DecidedCircuit, "_check_axes", lambda *_: None)
+        patch.setattr(points.DecidedCircuit, "switching", lambda *_: [])
         one = circuit.compile_sampler(seed=3, **decoder)
         expected = one.sample(2500)
         assert not (circuit.compile_sampler(seed=4, **decoder).sample(2500) == expected).all()

@@ -247,3 +247,55 @@ def test_a_gap_behind_a_conditional_gate_is_refused_where_it_matters() -> None:
         NotImplementedError, match=r"Line 4: what SURE asks for depends on the gate `CS` of line 3"
     ):
         asked_records(snc.Circuit(text.format("X")), 10)
+
+
+ATTEMPT = """
+R 0 1 2
+X_ERROR(0.08) 0 1 2
+MPP(0.03) Z0*Z1 Z1*Z2
+DETECTOR rec[-2]
+DETECTOR rec[-1]
+SURE(8) Z0*Z1*Z2
+OBSERVABLE_INCLUDE({attempt}) rec[-1]
+X_ERROR(0.02) 3
+"""
+
+
+def test_attempts_until_the_decoder_is_sure_are_a_sum_over_circuits() -> None:
+    """Each circuit has some attempts, of which the last of three is taken as it is."""
+    likelihoods: dict[tuple[int, int], list[float]] = {}  # of an even and an odd number of flips, by checks
+    for x0, x1, x2, m0, m1 in itertools.product((0, 1), repeat=5):
+        p = math.prod(0.08 if x else 0.92 for x in (x0, x1, x2)) * math.prod(
+            0.03 if m else 0.97 for m in (m0, m1)
+        )
+        checks, odd = (x0 ^ x1 ^ m0, x1 ^ x2 ^ m1), (x0 + x1 + x2) % 2
+        likelihoods.setdefault(checks, [0.0, 0.0])[odd] += p
+    gaps = enumerated_gaps(snc.Circuit(ATTEMPT.format(attempt=0)).decision_model(0))
+    frame = snc.Circuit(ATTEMPT.format(attempt=0) + "FRAME Z0*Z1*Z2").decision_model(1)
+    matching = pymatching.Matching.from_detector_error_model(frame)  # of parallel edges, it takes the first
+    wrong_by_checks = {
+        checks: pair[1 - int(matching.decode(np.array(checks))[0])] for checks, pair in likelihoods.items()
+    }
+    sure = sum(sum(likelihoods[checks]) for checks, gap in gaps.items() if gap >= 8)
+    sure_and_wrong = sum(wrong_by_checks[checks] for checks, gap in gaps.items() if gap >= 8)
+    wrong = sum(wrong_by_checks.values())
+    shots = 60_000
+    for attempts in 1, 2, 3:
+        text = "R 3" + "".join(ATTEMPT.format(attempt=k) for k in range(attempts))
+        text += "FRAME Z0*Z1*Z2\nCX rec[-1] 0\nMPP Z0*Z1*Z2*Z3\nOBSERVABLE_INCLUDE(9) rec[-1]"
+        sampler = snc.Circuit(text).compile_detector_sampler(
+            seed=attempts, decoder="pymatching", skip_reference_sample=True
+        )
+        _, observables = sampler.sample(shots, separate_observables=True)
+        chosen = ~observables[:, : attempts - 1].any(axis=1)
+        right_end = (1.0, wrong) if attempts == 3 else (sure, sure_and_wrong)
+        if attempts < 3:
+            chosen &= observables[:, attempts - 1]
+        waited = (1 - 0.96**attempts) / 2
+        before = (1 - sure) ** (attempts - 1)
+        expected = before * right_end[0]
+        expected_wrong = before * (right_end[1] * (1 - waited) + (right_end[0] - right_end[1]) * waited)
+        assert abs(chosen.mean() - expected) < 6 * (expected / shots) ** 0.5
+        found = (chosen & observables[:, 9]).mean()
+        assert abs(found - expected_wrong) < 6 * (expected_wrong / shots) ** 0.5
+    assert 0.1 < 1 - sure < 0.6

@@ -14,7 +14,6 @@ from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyStream
 from stim_nonclifford.simulation.plan import BLOCK_SHOTS
 
-from ...support.seeds import slow
 from .ptx.cases import CASES, OPTIONS, few_outcomes, fixed_plans, random_cases
 from .ptx.comparison import engine_on
 from .ptx.machine.device import Device, Properties
@@ -70,7 +69,8 @@ def test_two_streams() -> None:
     assert result.device.reused > 10
 
 
-@pytest.mark.parametrize("results", [slow(Results.PATTERNS), Results.ERRORS])
+@pytest.mark.slow
+@pytest.mark.parametrize("results", [Results.PATTERNS, Results.ERRORS])
 def test_the_end_of_the_largest_chunk(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
     """Of 2^28 shots that begin within a block, far from shot 0, the last 20 blocks are drawn."""
     first, last_blocks, seed = (1 << 40) + 5, 20, 11

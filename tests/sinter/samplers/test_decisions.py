@@ -96,6 +96,19 @@ def test_decides_and_decodes_as_by_hand() -> None:
     assert raw.custom_counts["revised_0"] == expected.predicted[:, 2].sum()
 
 
+def test_sure_is_not_revised() -> None:
+    """Hindsight says whether Paulis are flipped, and not whether the decoder was sure of it."""
+    question = f"SURE(12) {PARITY}\nMPP {PARITY}"
+    text = question.join(MEMORY.format(decided="[DECODE]").rsplit(f"MPP {PARITY}", 1))
+    found = counted(SoftDecodingSampler(), task(snc.Circuit(text)))
+    expected = ByHand(5)
+    assert found.errors == expected.wrong.any(axis=1).sum()
+    counts = found.custom_counts
+    assert (counts["corrected_0"], counts["revised_0"]) == (expected.corrected, expected.revised)
+    assert 1000 < counts["corrected_1"] < SHOTS - 1000  # not sure
+    assert "revised_1" not in counts
+
+
 def test_masks_discard() -> None:
     expected = ByHand(5)
     mask = np.zeros(DECIDED.num_detectors, dtype=np.bool_)

@@ -143,7 +143,7 @@ class Allocation:
                 most = limits.work
                 if weight > 2:
                     part_of_time = _PART
-                    is_enough = self._is_done() and not self._rest_matters()
+                    is_enough = self._is_done() and not self._rest_matters(weight, self._allowed())
                     most = _FREE if is_enough else limits.first_cost
                 if cost > most:
                     return True
@@ -164,39 +164,42 @@ class Allocation:
     def _sample_rest(self) -> None:
         """A first sample of every weight that may matter: a few alone, and all larger ones together."""
         search = self._search
-        while self._rest_matters() and not search.deadline.is_over:
+        while not search.deadline.is_over:
             first = last = search.next_weight
+            allowed = self._allowed()
+            if not self._rest_matters(first, allowed):
+                return
             if first >= len(search.enumerated) + _ALONE:
-                while last < search.max_weight and self._rest_matters(last + 1):
+                while last < search.max_weight and self._rest_matters(last + 1, allowed):
                     last += 1
             stratum = search.joined(range(first, last + 1))
             search.sample(stratum, stratum.first_halves)
             search.strata.append(stratum)
 
-    def _rest_matters(self, first: int | None = None) -> bool:
-        """Whether weights from one on, or all that were left out so far, may matter."""
+    def _rest_matters(self, first: int, allowed: float) -> bool:
+        """Whether weights from one on may matter to a standard error that is asked for."""
         search = self._search
-        first = search.next_weight if first is None else first
         if first > search.max_weight:
             return False
-        rest = search.rest_passing(first) * search.mechanisms.coin_factor
-        return rest > _MOST_OF_REST * self._allowed(totals_of(search))
+        return search.rest_passing(first) * search.mechanisms.coin_factor > _MOST_OF_REST * allowed
 
     def _check_pairs(self, passing: float) -> None:
         """Refuses where many pairs pass the checks, with these odds, and larger sets are too many to list."""
         search = self._search
         part, count = passing / float(search.masses[2]), len(search.mechanisms.odds)
-        weight = next((k for k in range(2, search.max_weight) if not self._rest_matters(k + 1)), 2)
+        larger, allowed = range(2, search.max_weight), self._allowed()
+        weight = next((k for k in larger if not self._rest_matters(k + 1, allowed)), 2)
         if part >= _MAX_PAIRS and math.comb(count, weight - 1) > search.limits.most_steps:
             sets = float(math.comb(count, weight))
             refuse(
                 f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}"
             )
 
-    def _allowed(self, totals: Totals) -> float:
+    def _allowed(self, totals: Totals | None = None) -> float:
         """The standard error that was asked for."""
+        asked = (totals or totals_of(self._search)).asked
         # Where no wrong set was found, an upper limit far below all that can be compared with it.
-        return self._search.limits.relative_error * totals.asked or _NOTHING * self._search.factor
+        return self._search.limits.relative_error * asked or _NOTHING * self._search.factor
 
     def _excess(self, totals: Totals) -> float:
         """How far the square of the uncertainty is above what was asked for, in units of that."""
@@ -209,9 +212,10 @@ class Allocation:
     def _contributions(self) -> Contributions | None:
         """What the sampled strata contribute to the error; None: it is small enough, or time is over."""
         search = self._search
-        if self._is_done():
-            return None
         totals = totals_of(search)
+        excess = self._excess(totals)
+        if excess <= 0 or search.deadline.is_over:
+            return None
         unit, rate = self._allowed(totals) ** -2, totals.rate
         sums = map(search.sums, search.sampled)
         squares = [unit * (each.variance(rate, totals.column) + each.missed**2) for each in sums]
@@ -219,9 +223,7 @@ class Allocation:
         if self._can_enumerate and search.sampled and search.sampled[0].weights == range(weight, weight + 1):
             enumeration = squares[0], self._expected(weight)[0]
         costs = np.array([each.cost_of_doubling for each in search.sampled])
-        return Contributions(
-            np.array(squares), costs, self._excess(totals), self._most_of_step(totals), enumeration
-        )
+        return Contributions(np.array(squares), costs, excess, self._most_of_step(totals), enumeration)
 
     def _most_of_step(self, totals: Totals) -> float:
         """What a step may cost: not more than all before it, and within the limits."""

@@ -100,3 +100,14 @@ def test_kept_and_wrong_shots(block: int, p: float, all_checks: bool, shots: int
         assert abs(ours / shots - theirs / cliffords) < 5 * spread, (ours / shots, theirs / cliffords)
     if not all_checks:
         assert by_faults_alone - kept > 5 * math.sqrt(by_faults_alone)
+
+
+def test_fault_sets_give_the_rate_that_is_counted() -> None:
+    """Single errors after gates are 93% of it. Seeds 1 and 3; within 5.5 standard errors."""
+    circuit = Circuit(tricycle_factory(27, 1e-3))
+    rate = circuit.logical_error_rate(postselection_mask="all", relative_error=0.05, seed=1)
+    counts = circuit.compile_detector_sampler(seed=3, postselection_mask="all").sample_counts(10**6)
+    kept = counts.shots - counts.discards
+    assert abs(rate.kept - kept / counts.shots) < 5.5 * math.sqrt(kept) / counts.shots + 3 * rate.kept_error
+    counted = counts.errors / kept
+    assert abs(rate.logical_error_rate - counted) < 5.5 * math.sqrt(counted / kept) + 3 * rate.standard_error

@@ -31,8 +31,8 @@ _MOST_GENERATORS = 5
 _MOST_MARKS = 256
 """After so many marks a qubit that is still away is an event of its own, so that models grow linearly."""
 
-_LARGEST = 0.499
-"""Errors of a model are at most as likely as none."""
+_LARGEST = 1 - 1e-9
+"""The probability of an event that is certain."""
 
 _RARE = 1e-3
 """What heralds report less likely than this, given the event, is left out."""
@@ -144,10 +144,8 @@ class LeakageEvents:
             key = tuple(known[event.marks]), heralds
             share = event.probability / totals[event.period, heralds]
             total = min(totals[event.period, heralds], _LARGEST)
-            exponents[key] = exponents.get(key, 0.0) + share * (
-                # Heralds are flipped by all elements, other outputs by half of them.
-                -math.log1p(-2 * total) if heralds else -2 * math.log1p(-total)
-            )
+            # Outputs are flipped by half of the elements, and heralds by all: these are a little too rare.
+            exponents[key] = exponents.get(key, 0.0) - 2 * share * math.log1p(-total)
         masks = sorted({mask for generators, _ in exponents for mask in generators})
         parts = self._parts_of(masks) if decompose_errors else {mask: [mask] for mask in masks}
         result = stim.DetectorErrorModel()

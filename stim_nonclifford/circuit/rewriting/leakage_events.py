@@ -28,12 +28,11 @@ from .leakage import has_leakage, parts_with_qubits
 _MOST_GENERATORS = 5
 """Larger groups have a subgroup with so many generators in their place, that flips each output as often."""
 
-_MOST_MARKS = 64
+_MOST_MARKS = 256
 """After so many marks a qubit that is still away is an event of its own, so that models grow linearly."""
 
-_TRIES = 64
-_LARGEST = 0.499
-"""Errors of a model are at most as likely as none."""
+_LARGEST = 1 - 1e-9
+"""The probability of an event that is certain."""
 
 _RARE = 1e-3
 """What heralds report less likely than this, given the event, is left out."""
@@ -145,10 +144,8 @@ class LeakageEvents:
             key = tuple(known[event.marks]), heralds
             share = event.probability / totals[event.period, heralds]
             total = min(totals[event.period, heralds], _LARGEST)
-            exponents[key] = exponents.get(key, 0.0) + share * (
-                # Heralds are flipped by all elements, other outputs by half of them.
-                -math.log1p(-2 * total) if heralds else -2 * math.log1p(-total)
-            )
+            # Outputs are flipped by half of the elements, and heralds by all: these are a little too rare.
+            exponents[key] = exponents.get(key, 0.0) - 2 * share * math.log1p(-total)
         masks = sorted({mask for generators, _ in exponents for mask in generators})
         parts = self._parts_of(masks) if decompose_errors else {mask: [mask] for mask in masks}
         result = stim.DetectorErrorModel()
@@ -409,24 +406,25 @@ def _elements(generators: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _columns(generators: Sequence[int], size: int) -> list[int]:
-    """For each generator, on which generators of the subgroup it depends."""
+    """For each generator, on which generators of the subgroup it depends.
+
+    An output is flipped by the sum of the columns of its generators. The last one is chosen so that this is
+    not 0.
+    """
     if len(generators) == size:
         return [1 << k for k in range(size)]
     rng = random.Random(0)
-    best: tuple[int, list[int]] | None = None
-    outputs = sorted({bit for mask in generators for bit in _bits(mask)})
-    for _ in range(_TRIES):
-        columns = [rng.randrange(1, 1 << size) for _ in generators]
-        missed = sum(
-            _sum([c for mask, c in zip(generators, columns, strict=True) if mask >> bit & 1]) == 0
-            for bit in outputs
-        )
-        if best is None or missed < best[0]:
-            best = missed, columns
-        if not missed:
-            break
-    assert best is not None
-    return best[1]
+    outputs = [_bits(mask) for mask in generators]
+    last = {bit: k for k, bits in enumerate(outputs) for bit in bits}
+    sums = dict.fromkeys(last, 0)
+    columns = []
+    for k, bits in enumerate(outputs):
+        forbidden = {sums[bit] for bit in bits if last[bit] == k}
+        allowed = [column for column in range(1, 1 << size) if column not in forbidden]
+        columns.append(rng.choice(allowed or [1]))
+        for bit in bits:
+            sums[bit] ^= columns[-1]
+    return columns
 
 
 def _sum(masks: Sequence[int]) -> int:

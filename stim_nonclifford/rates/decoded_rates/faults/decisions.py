@@ -12,11 +12,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ....simulation.compiler.algebra.gf2 import mask_of, ones
 from ....simulation.decisions import DecisionPasses, Requested
 from ....simulation.plan import SamplingPlan
 from .mechanisms import Floats, Symptom, Symptoms, Words
-from .outcomes import causes_of_plan
+from .outcomes import symptoms_by_rows
 
 _MOST_ROWS = 1 << 14
 """States that are decided together. Doubled, they take twice the memory."""
@@ -165,11 +164,9 @@ def symptoms_with_decisions(
     Raises:
         ValueError: Errors exclude each other, and no independent ones have their distribution.
     """
-    found, expected = causes_of_plan(plan)
     first = plan.num_signature_bits
 
-    def symptom(mask: int) -> Symptom:
-        bits = ones(mask)
+    def symptom(bits: list[int]) -> Symptom:
         outputs = [k - first for k in bits if k >= first]
         gap = -first % 64  # outputs begin at a word of their own
         return (
@@ -178,10 +175,4 @@ def symptoms_with_decisions(
             tuple(k if k < first else k + gap for k in bits),
         )
 
-    return Symptoms(
-        num_detectors=num_detectors,
-        num_observables=num_observables,
-        expected=symptom(mask_of(sorted(expected))),
-        probabilities={symptom(row): q for row, q in found.items() if q > 0 and row},
-        outcomes=outcomes,
-    )
+    return symptoms_by_rows(plan, num_detectors, num_observables, symptom, outcomes)

@@ -9,7 +9,7 @@ good as one more, uniform, mechanism: when a fault is taken out of a set, the nu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from ....simulation.compiler.algebra.gf2 import mask_of, ones
 from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine
 from ....simulation.plan import SamplingPlan
-from .mechanisms import Floats, Symptom, Symptoms, Words
+from .mechanisms import Floats, Outcomes, Symptom, Symptoms, Words
 
 _MOST_SUMMED = 10
 """Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
@@ -109,23 +109,25 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
         >>> {symptom: round(p, 6) for symptom, p in symptoms_of_plan(plan, 1).probabilities.items()}
         {((), (), (0,)): 0.1}
     """
-    found, expected = causes_of_plan(plan)
-    named = ((symptom_of_row(plan, _bits_of(row), num_detectors), q) for row, q in found.items())
-    return Symptoms(
-        num_detectors=num_detectors,
-        num_observables=plan.num_outputs - num_detectors,
-        expected=symptom_of_row(plan, np.array(sorted(expected), dtype=np.int32), num_detectors),
-        probabilities={name: q for name, q in named if q > 0 and any(name)},
-        outcomes=PlanOutcomes(plan),
+    return symptoms_by_rows(
+        plan,
+        num_detectors,
+        plan.num_outputs - num_detectors,
+        lambda bits: symptom_of_row(plan, np.array(bits, dtype=np.int32), num_detectors),
+        PlanOutcomes(plan),
     )
 
 
-def causes_of_plan(plan: SamplingPlan) -> tuple[dict[int, float], set[int]]:
-    """The independent errors and the coins of a plan that does not postselect, by the masks of their rows.
+def symptoms_by_rows(
+    plan: SamplingPlan,
+    num_detectors: int,
+    num_observables: int,
+    symptom: Callable[[list[int]], Symptom],
+    outcomes: Outcomes,
+) -> Symptoms:
+    """The errors and the coins of a plan, with the symptoms that the bits of their rows stand for.
 
-    Returns:
-        The probabilities of the rows, at most 1/2; and the bits that are 1 if no error happens: of an error
-        that is likelier than 1/2, the absence is the error.
+    Of an error that is likelier than 1/2, the absence is the error.
 
     Raises:
         ValueError: Errors exclude each other, and no independent ones have their distribution.
@@ -138,11 +140,14 @@ def causes_of_plan(plan: SamplingPlan) -> tuple[dict[int, float], set[int]]:
         if probability > 0.5:
             expected ^= set(row.tolist())
         found[name] = exactly_one(found.get(name, 0.0), min(probability, 1 - probability))
-    return found, expected
-
-
-def _bits_of(mask: int) -> npt.NDArray[np.int32]:
-    return np.array(ones(mask), dtype=np.int32)
+    named = ((symptom(ones(row)), q) for row, q in found.items())
+    return Symptoms(
+        num_detectors=num_detectors,
+        num_observables=num_observables,
+        expected=symptom(sorted(expected)),
+        probabilities={name: q for name, q in named if q > 0 and any(name)},
+        outcomes=outcomes,
+    )
 
 
 def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int32], float]]:

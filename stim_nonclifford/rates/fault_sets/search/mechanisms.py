@@ -46,7 +46,6 @@ class Mechanisms:
         nothing: Probability that no mechanism acts.
         coin_factor: Probability that the tosses of the removed coins pass their checks.
         base: uint64, shape (words,): the effect of the empty set.
-        is_certain: Whether a shot is kept where these checks pass, and its outputs are what effects say.
     """
 
     checks: Bits
@@ -58,7 +57,6 @@ class Mechanisms:
     nothing: float
     coin_factor: float
     base: Words
-    is_certain: bool = False
 
     @property
     def most_members(self) -> int:
@@ -87,7 +85,8 @@ class Mechanisms:
 
 def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
     """Whether the faults of a shot decide if it is kept, and if its only observable is flipped."""
-    return mechanisms.is_certain and plan.num_outputs == 1 and not len(mechanisms.coins)
+    has_outcomes = plan.num_signature_bits or plan.num_outcomes or plan.peak_width
+    return not has_outcomes and plan.num_outputs == 1 and not len(mechanisms.coins)
 
 
 def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
@@ -97,7 +96,7 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
     certain, targets, of_outputs = _certain_checks(plan)
     flipped = [plan.effects.dense(plan.num_row_bits), plan.coins.dense(plan.num_row_bits), constant[None]]
     checks = [_overlaps(flips[:, plan.num_checks :], certain) for flips in flipped]
-    if of_outputs is not None:
+    if of_outputs is not None:  # what a signature flips is known, and the law of signature 0 stands for all
         for flips in flipped:
             signatures = flips[:, plan.num_checks : plan.num_row_bits - plan.num_outputs]
             flips[:, plan.num_row_bits - plan.num_outputs :] ^= _overlaps(signatures, of_outputs)
@@ -131,8 +130,6 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
         nothing=nothing,
         coin_factor=0.5**removed,
         base=_packed(constant[None, num_checks:], plan.num_signature_bits)[0],
-        is_certain=of_outputs is not None
-        or not (plan.num_signature_bits or plan.num_outcomes or plan.peak_width),
     )
 
 

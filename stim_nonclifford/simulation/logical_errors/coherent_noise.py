@@ -57,8 +57,10 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
     if compiled.program.has_leakage:
         return "Of leakage, the model has independent events (docs/guides/relaxation.md)."
     if compiled.program.has_non_pauli_channels:
-        return "Of relaxation and readout noise, the model has the state-aware twirl"
+        return (
+            "Of relaxation and readout noise, the model has the state-aware twirl"
             " (docs/guides/relaxation.md)."
+        )
     try:
         plan = compiled.noiseless_plan(RequestedOutputs.of(detectors))
     except ResourceLimitError:

@@ -319,14 +319,15 @@ def serve(
     for line in sys.stdin:
         statistics: Any = getattr(getattr(run, "__self__", None), "statistics", dict)
         try:
-            work = dict(statistics())
+            work = {key: value for key, value in statistics().items() if key != "engine"}
             begin = clock()
             rate = rate_of(run, float(line), most=most, clock=clock)
             elapsed = clock() - begin
         except (Exception, MemoryError) as error:
             answer({"problem": f"{type(error).__name__}: {error}"[:200]})
             return
-        work = {key: (value - work[key]) / elapsed for key, value in statistics().items()}
+        after = statistics()
+        work = {key: (after[key] - value) / elapsed for key, value in work.items()}
         answer({"rate": rate, "peak_bytes": peak_bytes(), "work": work})
 
 

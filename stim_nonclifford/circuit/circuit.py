@@ -1124,6 +1124,8 @@ class Circuit:
             raise IndexError(f"There is no decision {number}: the circuit has {len(decided.points)}.")
         number %= len(decided.points)
         attempts = [{"decompose_errors": flag(decompose_errors, "decompose_errors")}]
+        if records is not None:
+            check_types(records, "records", "a dict of bools by the numbers of records", Mapping)
         branch = decided if records is None else decided.branch_of_records(number, records)
         return decision_model(branch, number, attempts)
 

@@ -16,7 +16,7 @@ from ..base.masks import Mask, checked_mask
 from ..base.memory import can_be_allocated, memory_is_a_limit
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..base.written_circuits import instructions_in
-from ..dialect import check_unconditional, three_qubit_errors_of
+from ..dialect import check_unconditional, has_no_tags, three_qubit_errors_of
 from ..simulation.compiler import CompiledCircuit, compile_circuit
 from ..simulation.compiler.error_models import check_decomposed, conditioned, decomposed, detector_error_model
 from ..simulation.compiler.heralds import herald_detectors, with_heralds_apart
@@ -51,7 +51,7 @@ def error_model_of(
     postselection_mask: Mask | None,
 ) -> stim.DetectorErrorModel:
     """The detector error model of a tagged circuit, with Stim's flags; see ``detector_error_model``."""
-    is_clifford = circuit == circuit.without_tags()  # Stim reads it as it is
+    is_clifford = has_no_tags(circuit)
     if not is_clifford:
         check_unconditional(circuit)
     if not isinstance(kind, stim.DetectorErrorModel):

@@ -27,6 +27,7 @@ from .feed_forward.blocks import (
     condition_of_block,
     first_conditional_block,
     has_condition,
+    has_no_tags,
 )
 from .feed_forward.control_pairs import groups_of_pairs
 from .feed_forward.decisions import (
@@ -99,6 +100,7 @@ __all__ = [
     "gate_named",
     "groups_of_pairs",
     "has_condition",
+    "has_no_tags",
     "has_tag_of_channel",
     "inverse_of_tagged",
     "is_expectation",

@@ -14,7 +14,7 @@ import stim
 from ..base.arguments import flag
 from ..base.masks import Mask, checked_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
-from ..dialect import first_decision
+from ..dialect import first_decision, has_no_tags
 from ..simulation.compiler import CompiledCircuit, RequestedOutputs
 from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
@@ -100,7 +100,7 @@ def decoded_error_rates(
 
     def problem(circuit: DecodableCircuit) -> DecodingProblem:
         written = circuit.to_stim()
-        decision = None if written == written.without_tags() else first_decision(written)
+        decision = None if has_no_tags(written) else first_decision(written)
         if decision is None and loop_decoder is not None:
             raise ValueError(
                 "The circuit has no DECODE, and loop_decoder would have nothing to decide. Leave loop_decoder"
@@ -169,7 +169,7 @@ def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
         ValueError: The errors exclude each other, or an output is random without noise.
     """
     tagged = circuit.to_stim()
-    if tagged == tagged.without_tags():  # a Clifford circuit
+    if has_no_tags(tagged):  # a Clifford circuit
         try:
             return symptoms_of(circuit.detector_error_model())
         except ValueError:  # exclusive errors, or outputs that are random

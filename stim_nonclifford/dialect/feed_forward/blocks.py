@@ -270,6 +270,14 @@ def conditional_text(name: str, tag: str | None, parens: str | None, words: Sequ
     return f"{head}{parens or ''} {' '.join(word for group in groups for word in group[1:])}"
 
 
+def has_no_tags(circuit: stim.Circuit) -> bool:
+    """Whether Stim reads a circuit as it is: no instruction has a tag, and no block a condition.
+
+    Stim does not compare the tags of blocks.
+    """
+    return circuit == circuit.without_tags() and _first_block(circuit, 1) is None
+
+
 def first_conditional_block(circuit: stim.Circuit) -> str | None:
     r"""How messages name the first block that records switch, with its line; None if there is none.
 

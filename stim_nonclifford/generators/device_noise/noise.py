@@ -11,7 +11,7 @@ from typing import Any
 
 import stim
 
-from ...base.arguments import check_types, flag, integer, iterable, text
+from ...base.arguments import check_types, flag, integer, iterable, refuse_argument, text
 from ...base.arguments import path as checked_path
 from ...circuit import Circuit
 from ...dialect import parse
@@ -176,6 +176,8 @@ class DeviceNoise:
             ValueError: There are several gates on two qubits, or none with this name.
         """
         _check_names(virtual_gates)
+        if not hasattr(target, "operation_names"):
+            refuse_argument("target", "a qiskit.transpiler.Target", target)
         return cls(*table_of_target(target, two_qubit_gate), virtual_gates)
 
     def apply(

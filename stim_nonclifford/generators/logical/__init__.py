@@ -19,7 +19,7 @@ Examples:
     >>> from stim_nonclifford.generators.logical import logical_circuit, program_of
     >>> circuit = snc.Circuit(logical_circuit(*program_of("H 0\nT 0\nH 0\nM 0"), distance=3, p=1e-3))
     >>> circuit.num_qubits, len(circuit.decision_points())
-    (305, 2)
+    (212, 2)
 """
 
 from .algorithm import Program, circuit_of_program, program_of

@@ -61,7 +61,7 @@ class Layout:
         >>> layout = Layout(3, 2)
         >>> merged = layout.merged("X", (0, 1))
         >>> len(merged.region), len(merged.new), len(merged.paths)
-        (66, 36, 1)
+        (66, 43, 1)
     """
 
     distance: int

@@ -62,7 +62,7 @@ def logical_circuit(
         >>> rotations = [(1/8, "XX"), (1/8, "ZI")]
         >>> circuit = snc.Circuit(logical_circuit(rotations, ["XI", "IX"], distance=3, p=1e-3))
         >>> circuit.num_qubits, circuit.num_detectors, len(circuit.decision_points())
-        (464, 1672, 4)
+        (426, 1174, 4)
         >>> sampler = circuit.compile_detector_sampler(
         ...     seed=5, decoder="pymatching", skip_reference_sample=True
         ... )

@@ -281,8 +281,8 @@ class FaultNumberSearch:
             self._take(orphans, few)
         # Other samples than the pilot's: a search that ends when its error is small ends early if few weights
         # were large, and is too low on average.
-        found = self.total.deletion = BackwardDeletion(*parts, start, least, True, most_draws)
         samples = math.ceil(max(needed, self._needed(relative_error)) * pilot.tally.samples)
+        found = self.total.deletion = BackwardDeletion(*parts, start, least, True, most_draws)
         try:
             while (left := samples - found.tally.samples) > 0:
                 self._take(found, min(pilot.tally.samples, left))

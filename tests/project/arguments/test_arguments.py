@@ -81,7 +81,7 @@ CALLS: dict[str, Call] = {
     "Circuit.decision_model": Call(
         snc.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0").decision_model,
         {"point": 0},
-        {"point": "index"},
+        {"point": "index", "records": "object or None"},
     ),
     "Circuit.insert": Call(lambda index=0, operation=CIRCUIT: CIRCUIT.copy().insert(index, operation)),
     "Circuit.pop": Call(lambda index=0: CIRCUIT.copy().pop(index)),
@@ -181,13 +181,18 @@ CALLS: dict[str, Call] = {
     "cultivation.circuit_file_name": Call(cultivation.circuit_file_name, GENERATOR),
     "cultivation.circuit_statistics": Call(cultivation.circuit_statistics),
     "QubitCalibration": Call(device_noise.QubitCalibration, {"T1": 1.0}, {"t_error": "probability or None"}),
-    **methods(device_noise.QubitCalibration(T1=1.0), "relaxation relaxing"),
+    **methods(device_noise.QubitCalibration(T1=1.0), "relaxation relaxing slow_turn"),
     "PairCalibration": Call(device_noise.PairCalibration),
     "DeviceNoise": Call(
         device_noise.DeviceNoise, {"qubits": {}, "pairs": {}}, {"qubits": "object", "pairs": "object"}
     ),
     "DeviceNoise.from_csv": Call(device_noise.DeviceNoise.from_csv, {"path": "/dev/null"}),
     "DeviceNoise.from_json": Call(device_noise.DeviceNoise.from_json, {"path": "/dev/null"}),
+    "DeviceNoise.from_qiskit": Call(
+        device_noise.DeviceNoise.from_qiskit,
+        {"target": None},
+        {"target": "object", "two_qubit_gate": None, "virtual_gates": None},
+    ),
     **methods(device_noise.DeviceNoise({}, {}), "apply", circuit="TICK"),
     "DeviceNoise.pair": Call(
         device_noise.DeviceNoise({}, {}).pair,
@@ -212,8 +217,16 @@ CALLS: dict[str, Call] = {
         logical.circuit_file_name, {"name": "bell", **GENERATOR}, {"name": "text", "distance": "distance"}
     ),
     "injection_circuit": Call(teleportation.injection_circuit),
-    "teleportation_circuit": Call(teleportation.teleportation_circuit),
-    "teleportation.circuit_file_name": Call(teleportation.circuit_file_name, GENERATOR),
+    "teleportation_circuit": Call(
+        teleportation.teleportation_circuit,
+        {"magic": "cultivated", "magic_error": 1e-6},
+        {"magic_error": "probability or None"},
+    ),
+    "teleportation.circuit_file_name": Call(
+        teleportation.circuit_file_name,
+        {**GENERATOR, "magic": "cultivated", "magic_error": 1e-6},
+        {"magic_error": "probability or None"},
+    ),
 }
 
 

@@ -69,6 +69,7 @@ def test_streams_are_numbered_as_in_the_native_code() -> None:
         ("COINS", 2),
         ("OUTCOMES", 3),
         ("LEAKAGE", 9),
+        ("READOUTS", 15),
         ("TRAJECTORY_STRUCTURE", 10),
         ("TRAJECTORY_PAULIS", 11),
         ("TRAJECTORY_COINS", 12),

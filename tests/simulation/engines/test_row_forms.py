@@ -116,6 +116,7 @@ def test_random_effects(seed: int, kind: str, monkeypatch: pytest.MonkeyPatch) -
         plan,
         effects=SparseRows.of(map(effect, range(plan.num_mechanisms))),
         coins=SparseRows.of(outputs() for _ in range(70)),
+        coin_readouts=SparseRows.of([[]] * 70),
         sites=sites.astype(np.int32) if seed % 2 else plan.sites,
     )
     assert_same_in_both_forms(monkeypatch, changed, 500, 100, f"seed {seed}, {kind}")

@@ -272,7 +272,7 @@ def test_modules_import_at_most_8_siblings() -> None:
 
 
 SMALL_FOLDERS = {
-    "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
+    "stim_nonclifford/rates/decoded_rates/faults": "samplers use the model of faults, and decoded rates use samplers",
 }
 """Packages of three files and folders or fewer, each with the reason."""
 

@@ -70,7 +70,7 @@ def error_model_of(
     heralds = herald_detectors(circuit) if decompose_errors and not is_stims else frozenset()
     events = (
         None
-        if isinstance(kind, stim.DetectorErrorModel) or not can_be_events(circuit)
+        if is_clifford or isinstance(kind, stim.DetectorErrorModel) or not can_be_events(circuit)
         else LeakageEvents(circuit)
     )
     paulis = circuit if events is None else events.without_leakage()

@@ -14,7 +14,7 @@ from ...support.seeds import slow
 # All kernels for one architecture; for the others, those that differ in more than constants. Of these, `make
 # test` compiles three.
 DIFFERENT = ["noise None True", "noise None False", "noise (2, 3, 2) True", "walk"]
-DIFFERENT += ["noise None False, leakage", "noise (2, 3, 2) True, leakage"]
+DIFFERENT += ["noise None False, followed", "noise (2, 3, 2) True, followed"]
 DIFFERENT += [name for name in KERNELS if name.startswith("simulate")]
 QUICK = ["noise None True", "walk", *[name for name in DIFFERENT if name.startswith("simulate")][:1]]
 COMPILED = [pytest.param(name, "sm_90", marks=[] if name in QUICK else pytest.mark.slow) for name in KERNELS]

@@ -228,10 +228,10 @@ struct BlockNoise {
         }
     }
 
-    // XORs into the row of a shot, and into the bits of readouts if they are needed, what its leakage flips. Returns whether the
+    // XORs into the row of a shot, and into the bits of readouts if there are any, what its leakage flips. Returns whether the
     // shot fails a check: then its row may be wrong.
-    SNC_HOST_DEVICE bool add_leakage(Row& row, ReadoutRow* bits, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot,
-                                     ScriptStates states) const {
+    SNC_HOST_DEVICE bool add_leakage(Row& row, ReadoutRow& bits, bool decays, uint32_t begin, uint32_t end, uint32_t num_stored,
+                                     uint32_t shot, ScriptStates states) const {
         const auto* sites = plan.array<int32_t>(plan.sites);
         const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
         const auto acting = [&](uint32_t event) {
@@ -241,7 +241,7 @@ struct BlockNoise {
         const auto is_set = [&](uint32_t check) { return row.is_set(check); };
         const auto flip = [&](int32_t number) {
             row.flip_leakage(plan, static_cast<uint32_t>(number));
-            if (bits != nullptr) bits->flip(plan, plan.leakage_readouts, static_cast<uint64_t>(number));
+            if (decays) bits.flip(plan, plan.leakage_readouts, static_cast<uint64_t>(number));
         };
         return follow_leakage(plan.leakage(), states, seed, block * block_shots + shot, end - begin, acting, is_set, flip);
     }
@@ -269,7 +269,7 @@ struct BlockNoise {
                     if (has_leakage(begin, end, num_stored)) {
                         // After the coins, so that checks are final.
                         uint16_t* states = job.script_states + uint64_t{team.index()} * plan.num_script_qubits * block_shots + k;
-                        fails = add_leakage(row, decays ? &bits : nullptr, begin, end, num_stored, shot, {states, block_shots});
+                        fails = add_leakage(row, bits, decays, begin, end, num_stored, shot, {states, block_shots});
                     }
                     if (decays && !fails) add_decays(row, bits, begin, end, num_stored, shot);
                 }

@@ -30,7 +30,9 @@ SIMULATION_TEAMS = (32, 128, 256, 512)
 
 def noise_threads(row_words: int, follows: bool = False) -> int:
     """Number of threads per thread block of the noise kernel, as limited by the number of registers."""
-    return (4 if follows or not 0 < row_words <= 4 else 8) * NOISE_TEAM
+    if follows:
+        return 3 * NOISE_TEAM
+    return (8 if 0 < row_words <= 4 else 4) * NOISE_TEAM
 
 
 @dataclass(frozen=True)

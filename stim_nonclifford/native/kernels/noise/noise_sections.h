@@ -264,7 +264,7 @@ struct BlockNoise {
                     for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { row.flip_coin(plan, coin); });
                 if constexpr (follows) {
                     const bool decays = next_decay(-1, begin, end, num_stored) < plan.first_leakage_mechanism;
-                    ReadoutRow bits;
+                    ReadoutRow bits{};
                     if (decays) bits.start_in(job.readouts, plan.array<uint64_t>(plan.readout_constant), plan.readout_words, team.index(), k);
                     if (has_leakage(begin, end, num_stored)) {
                         // After the coins, so that checks are final.

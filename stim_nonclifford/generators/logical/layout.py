@@ -24,7 +24,7 @@ from functools import cached_property
 
 from ..cultivation.color_code import Coord
 from ..teleportation.surface_code import Check, SurfaceCode
-from .program import Basis
+from ..teleportation.surgery import Basis, other_basis
 
 _CORNERS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 
@@ -99,9 +99,9 @@ class Layout:
                 new.add(ancilla)
                 own[ancilla] = Check(ancilla, basis, data)
             elif len(data) == 4:
-                own[ancilla] = Check(ancilla, "Z" if is_z else "X", data)
+                own[ancilla] = Check(ancilla, other_basis(basis), data)
         checks = tuple(own[ancilla] for ancilla in sorted(own))
-        ends = [self.logical(k, "X" if basis == "Z" else "Z")[-1] for k in patches]
+        ends = [self.logical(k, other_basis(basis))[-1] for k in patches]
         paths = tuple(_path(checks, new, region, end, ends[-1]) for end in ends[:-1])
         return MergedCode(basis, tuple(sorted(region)), checks, frozenset(new), paths)
 

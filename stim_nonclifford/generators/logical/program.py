@@ -25,8 +25,8 @@ from typing import Literal
 import stim
 
 from ...base.arguments import iterable, number, refuse_argument
+from ..teleportation.surgery import Basis
 
-Basis = Literal["X", "Z"]
 Gate = Literal["T", "S", "M"]
 
 _EIGHTHS = 8

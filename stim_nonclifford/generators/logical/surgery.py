@@ -23,14 +23,15 @@ from ..cultivation.color_code import Coord
 from ..teleportation.builder import TeleportationBuilder
 from ..teleportation.injection import append_injection_resets, corner_of
 from ..teleportation.surface_code import Check
+from ..teleportation.surgery import append_merge, append_split, other_basis
 from ..teleportation.syndrome_round import (
     CheckValues,
-    append_comparison,
+    append_noiseless_checks,
     append_syndrome_round,
     values_after_reset,
 )
 from .layout import Layout
-from .program import Basis, SurgeryStep
+from .program import SurgeryStep
 
 
 class LogicalBuilder:
@@ -89,14 +90,9 @@ class LogicalBuilder:
         self.builder.reset(z=data)
         checks = self._checks_of(range(self._magic))
         self._values |= values_after_reset(checks, z=data)
-        self._measure_checks(check for check in checks if check.pauli == "X")
+        in_x = (check for check in checks if check.pauli == "X")
+        append_noiseless_checks(self.builder, in_x, self._values)
         self.builder.end_part(noisy=False)
-
-    def _measure_checks(self, checks: Iterable[Check]) -> None:
-        """Measures checks without noise, and compares them with what is known."""
-        for check in checks:
-            record = self.builder.measure_product(check.pauli, check.data)
-            append_comparison(self.builder, check.ancilla, record, self._values)
 
     def _rotate(self, step: SurgeryStep) -> None:
         builder = self.builder
@@ -113,7 +109,8 @@ class LogicalBuilder:
             return
         decided = builder.decode(outcome, self.bit)
         builder.end_part(noisy=True)
-        self._measure_checks(check for check in self._checks_of(step.qubits) if check.pauli == step.basis)
+        checks = (check for check in self._checks_of(step.qubits) if check.pauli == step.basis)
+        append_noiseless_checks(builder, checks, self._values)
         sites = [site for k in step.qubits for site in self._layout.logical(k, step.basis)]
         builder.logical_s_if(decided, sites, step.basis, inverse=step.inverted)
         builder.end_part(noisy=False)
@@ -132,34 +129,31 @@ class LogicalBuilder:
         """Prepares the magic patch without noise."""
         builder, code = self.builder, self._layout.patches[self._magic]
         builder.end_part(noisy=True)
-        self._values |= append_injection_resets(builder, code, _other(step.basis))
+        self._values |= append_injection_resets(builder, code, other_basis(step.basis))
         corner = builder.product({corner_of(code): step.basis})
         name = "SPP_DAG" if step.inverted else "SPP"
         tag = f"[{self._gate}]" if step.gate == self._gate == "T" else ""
         builder.circuit += stim.Circuit(f"{name}{tag} {corner}")
         if self._magic_error and step.gate == "T":
             builder.circuit += stim.Circuit(f"{step.basis}_ERROR({self._magic_error!r}) {corner[1:]}")
-        self._measure_checks(code.checks)
+        append_noiseless_checks(builder, code.checks, self._values)
         builder.end_part(noisy=False)
 
     def _merge(self, step: SurgeryStep) -> list[int]:
         """Merges the patches for d rounds; returns the records whose parity is the outcome."""
-        builder, patches = self.builder, self._patches_of(step)
+        patches = self._patches_of(step)
         merged = self._merged(step.basis, patches)
-        builder.begin_stage(f"merge {step.basis}")
-        inside = values_after_reset(merged.checks, x=merged.region, z=merged.region)
-        self._values |= {
-            check.ancilla: inside[check.ancilla]
-            for check in merged.checks
-            if check.ancilla in inside and check.ancilla not in merged.new
-        }
-        builder.reset(**{_other(step.basis).lower(): merged.region})
-        idle = self._checks_of(k for k in range(self._magic) if k not in patches)
-        append_syndrome_round(builder, [*merged.checks, *idle], self._values)
-        outcome = [record for ancilla in sorted(merged.new) for record in self._values[ancilla]]
-        for _ in range(self._layout.distance - 1):
-            append_syndrome_round(builder, [*merged.checks, *idle], self._values)
-        return outcome
+        self.builder.begin_stage(f"merge {step.basis}")
+        return append_merge(
+            self.builder,
+            merged.checks,
+            step.basis,
+            region=merged.region,
+            new=merged.new,
+            values=self._values,
+            rounds=self._layout.distance,
+            idle=self._checks_of(k for k in range(self._magic) if k not in patches),
+        )
 
     def _split(self, step: SurgeryStep) -> list[list[int]]:
         """Measures the region and the magic patch, and all checks once.
@@ -167,25 +161,24 @@ class LogicalBuilder:
         Returns for each patch, but the magic one, or the last one of a measurement, the records whose parity
         is the sign that its logical operator of the other Pauli has got.
         """
-        builder, patches = self.builder, self._patches_of(step)
-        merged, other = self._merged(step.basis, patches), _other(step.basis)
+        builder = self.builder
+        merged, other = self._merged(step.basis, self._patches_of(step)), other_basis(step.basis)
         builder.begin_stage("split")
-        measured = list(merged.region)
+        taken_out: Sequence[Coord] = ()
+        through: Sequence[Coord] = ()
         if step.gate != "M":
-            measured += self._layout.patches[self._magic].data
-        found = builder.measure(**{other.lower(): measured})
-        record_of = dict(zip(measured, found, strict=True))
-        kept = {check.ancilla for check in self._checks_of(range(self._magic))}
-        for check in merged.checks:
-            records = {record_of[site] for site in check.data if site in record_of}
-            if check.ancilla not in kept:
-                known = self._values.pop(check.ancilla)
-                if check.pauli == other:
-                    builder.detector(check.ancilla, sorted(known | records))
-            elif records:
-                self._values[check.ancilla] ^= records
-        append_syndrome_round(builder, self._checks_of(range(self._magic)), self._values)
-        through = [] if step.gate == "M" else [*self._layout.logical(self._magic, other)]
+            taken_out = self._layout.patches[self._magic].data
+            through = self._layout.logical(self._magic, other)
+        checks = self._checks_of(range(self._magic))
+        record_of = append_split(
+            builder,
+            merged.checks,
+            step.basis,
+            measured=[*merged.region, *taken_out],
+            kept={check.ancilla for check in checks},
+            values=self._values,
+        )
+        append_syndrome_round(builder, checks, self._values)
         return [[record_of[site] for site in [*path, *through]] for path in merged.paths]
 
     def _correct(self, step: SurgeryStep, records: Iterable[Sequence[int]]) -> None:
@@ -193,7 +186,3 @@ class LogicalBuilder:
         for k, mine in zip(self._patches_of(step), records, strict=False):
             flipped = self.builder.parity(mine, self.bit)
             self.builder.feedback(step.basis, flipped, self._layout.logical(k, step.basis))
-
-
-def _other(basis: Basis) -> Basis:
-    return "X" if basis == "Z" else "Z"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ..cultivation.color_code import Coord
 from .builder import TeleportationBuilder
 from .surface_code import SurfaceCode
-from .syndrome_round import CheckValues, append_comparison
+from .syndrome_round import CheckValues, append_noiseless_checks
 
 
 def append_final_check(
@@ -31,5 +31,4 @@ def append_final_check(
     builder.begin_stage("final check")
     builder.logical_t_dag(z_logical)
     builder.observable([*sign, builder.measure_product("X", code.x_logical)])
-    for check in code.checks:
-        append_comparison(builder, check.ancilla, builder.measure_product(check.pauli, check.data), values)
+    append_noiseless_checks(builder, code.checks, values)

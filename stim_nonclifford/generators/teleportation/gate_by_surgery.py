@@ -21,7 +21,7 @@ from .builder import TeleportationBuilder
 from .injection import append_injection_resets, append_plus_resets, corner_of
 from .surface_code import SurfaceCode
 from .surgery import Patches, append_merge, append_split
-from .syndrome_round import CheckValues, append_comparison, append_syndrome_round, values_after_reset
+from .syndrome_round import CheckValues, append_noiseless_checks, append_syndrome_round, values_after_reset
 
 
 class GateBySurgery:
@@ -70,10 +70,8 @@ class GateBySurgery:
 
     def measure_checks(self, patch: SurfaceCode, paulis: str = "XZ") -> None:
         """Measures checks without noise, and compares them with what is known."""
-        for check in patch.checks:
-            if check.pauli in paulis:
-                record = self.builder.measure_product(check.pauli, check.data)
-                append_comparison(self.builder, check.ancilla, record, self.values)
+        checks = (check for check in patch.checks if check.pauli in paulis)
+        append_noiseless_checks(self.builder, checks, self.values)
 
     def prepare_bell_pair(self) -> None:
         """Makes the target half of a Bell pair, without noise."""
@@ -130,7 +128,16 @@ class GateBySurgery:
 
     def merge(self) -> list[int]:
         """Merges the patches; returns the records whose parity is the outcome."""
-        return append_merge(self.builder, self.patches, self.values, rounds=self._distance)
+        patches = self.patches
+        return append_merge(
+            self.builder,
+            patches.merged.checks,
+            "Z",
+            region=patches.seam,
+            new=patches.new,
+            values=self.values,
+            rounds=self._distance,
+        )
 
     def decide(self, outcome: Sequence[int]) -> int:
         """Decodes the outcome of a merge."""
@@ -145,7 +152,16 @@ class GateBySurgery:
 
     def split(self) -> list[int]:
         """Splits the patches, and measures the checks of the target once."""
-        sign = append_split(self.builder, self.patches, self.values)
+        patches = self.patches
+        record_of = append_split(
+            self.builder,
+            patches.merged.checks,
+            "Z",
+            measured=[*patches.magic.data, *patches.seam],
+            kept={check.ancilla for check in patches.target.checks},
+            values=self.values,
+        )
+        sign = [record_of[site] for site in patches.merged.x_logical if site in record_of]
         append_syndrome_round(self.builder, self.patches.target.checks, self.values)
         return sign
 

@@ -12,12 +12,16 @@ of this patch once more, and the part of the rectangle's X_L that lies outside t
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ..cultivation.builder import CircuitBuilder
 from ..cultivation.color_code import Coord
-from .surface_code import SurfaceCode
+from .surface_code import Check, SurfaceCode
 from .syndrome_round import CheckValues, append_syndrome_round, values_after_reset
+
+Basis = Literal["X", "Z"]
 
 
 @dataclass(frozen=True)
@@ -50,39 +54,88 @@ class Patches:
         """The data qubits between the patches."""
         return self.merged.column(self.magic.end_column)
 
+    @property
+    def new(self) -> frozenset[Coord]:
+        """The checks that neither patch has, by their ancillas."""
+        old = {check.ancilla for patch in (self.magic, self.target) for check in patch.checks}
+        return frozenset(check.ancilla for check in self.merged.checks if check.ancilla not in old)
 
-def append_merge(builder: CircuitBuilder, patches: Patches, values: CheckValues, rounds: int) -> list[int]:
-    """Appends rounds of checks of the merged patches, which measure the product of their Z_L.
 
-    A wrong outcome needs as many faults of measurements as there are rounds. `values` has what is known of
-    the checks of both patches, afterwards of the merged ones. Returns the records of the new checks in the
-    first round: their parity is the outcome.
+def append_merge(
+    builder: CircuitBuilder,
+    checks: Sequence[Check],
+    basis: Basis,
+    *,
+    region: Collection[Coord],
+    new: Collection[Coord],
+    values: CheckValues,
+    rounds: int,
+    idle: Sequence[Check] = (),
+) -> list[int]:
+    """Appends rounds of checks of merged patches, which measure a product of their logical operators.
+
+    A wrong outcome needs as many faults of measurements as there are rounds.
+
+    Args:
+        builder: What is written.
+        checks: The checks of the merged patches.
+        basis: The Pauli of the product.
+        region: The data qubits between the patches, which are reset in the other basis.
+        new: The checks whose product is the outcome, by their ancillas.
+        values: What is known of the checks of the patches, afterwards of the merged ones.
+        rounds: The number of rounds.
+        idle: Checks of patches that wait.
+
+    Returns:
+        The records of the new checks in the first round: their parity is the outcome.
     """
-    builder.reset(x=patches.seam)
-    old = {check.ancilla for patch in (patches.magic, patches.target) for check in patch.checks}
-    new = [check for check in patches.merged.checks if check.ancilla not in old]
-    values.update(values_after_reset(new, x=patches.seam))
-    append_syndrome_round(builder, patches.merged.checks, values)
-    outcome = [record for check in new for record in values[check.ancilla]]
+    other = other_basis(basis)
+    builder.reset(**{other.lower(): region})
+    inside = [check for check in checks if check.ancilla not in new]
+    values.update(values_after_reset(inside, **{other.lower(): region}))
+    append_syndrome_round(builder, [*checks, *idle], values)
+    outcome = [record for check in checks if check.ancilla in new for record in values[check.ancilla]]
     for _ in range(rounds - 1):
-        append_syndrome_round(builder, patches.merged.checks, values)
+        append_syndrome_round(builder, [*checks, *idle], values)
     return outcome
 
 
-def append_split(builder: CircuitBuilder, patches: Patches, values: CheckValues) -> list[int]:
-    """Measures the magic patch and the seam in the X basis, in the current moment.
+def append_split(
+    builder: CircuitBuilder,
+    checks: Sequence[Check],
+    basis: Basis,
+    *,
+    measured: Sequence[Coord],
+    kept: Collection[Coord],
+    values: CheckValues,
+) -> dict[Coord, int]:
+    """Measures data qubits of merged patches in the other basis, in the current moment.
 
-    Returns the records whose parity says whether X_L of the target has changed its sign.
+    Args:
+        builder: What is written.
+        checks: The checks of the merged patches.
+        basis: The Pauli of the product that was measured.
+        measured: The data qubits between the patches, and those of a patch that is taken out.
+        kept: The checks of the patches that stay, by their ancillas.
+        values: What is known of the checks, afterwards of those that stay.
+
+    Returns:
+        The record of each measured qubit.
     """
-    measured = [*patches.magic.data, *patches.seam]
-    record_of = dict(zip(measured, builder.measure(x=measured), strict=True))
-    kept = {check.ancilla for check in patches.target.checks}
-    for check in patches.merged.checks:
+    other = other_basis(basis)
+    found = builder.measure(**{other.lower(): measured})
+    record_of = dict(zip(measured, found, strict=True))
+    for check in checks:
         records = {record_of[site] for site in check.data if site in record_of}
-        if check.ancilla in kept and check.pauli == "X":
+        if check.ancilla in kept and check.pauli == other:
             values[check.ancilla] ^= records
         elif check.ancilla not in kept:
             known = values.pop(check.ancilla)
-            if check.pauli == "X":
+            if check.pauli == other:
                 builder.detector(check.ancilla, sorted(known | records))
-    return [record_of[site] for site in patches.merged.x_logical if site in record_of]
+    return record_of
+
+
+def other_basis(basis: Basis) -> Basis:
+    """X for Z, and Z for X."""
+    return "X" if basis == "Z" else "Z"

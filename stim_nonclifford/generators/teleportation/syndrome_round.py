@@ -8,7 +8,7 @@ the same order.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..cultivation.builder import CircuitBuilder, Pauli
 from ..cultivation.color_code import Coord, shifted
@@ -61,6 +61,12 @@ def append_comparison(builder: CircuitBuilder, ancilla: Coord, record: int, valu
     if ancilla in values:
         builder.detector(ancilla, [*sorted(values[ancilla]), record])
     values[ancilla] = frozenset([record])
+
+
+def append_noiseless_checks(builder: CircuitBuilder, checks: Iterable[Check], values: CheckValues) -> None:
+    """Appends perfect measurements of checks, compared with what is known of them."""
+    for check in checks:
+        append_comparison(builder, check.ancilla, builder.measure_product(check.pauli, check.data), values)
 
 
 def _meetings(checks: Sequence[Check], k: int) -> list[tuple[Coord, Coord]]:

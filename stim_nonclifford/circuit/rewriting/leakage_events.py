@@ -14,11 +14,14 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import xor
 
 import stim
 
 from ...base.written_circuits import circuit_of, instructions_in
 from ...dialect import leakage_of, without_noise
+from ...simulation.compiler.algebra.gf2 import independent, ones
 from ...simulation.compiler.error_models import decomposed, parts_of, targets_of
 from ...simulation.compiler.program.leakage_steps import is_leakage_model, leakage_models
 from ...simulation.compiler.program.loops import unrolled
@@ -140,7 +143,7 @@ class LeakageEvents:
         for event in self.events:
             heralds = self._heralds_of(event, flips)
             if event.marks not in known:
-                known[event.marks] = _independent([mask for mark in event.marks for mask in flips[mark]])
+                known[event.marks] = independent([mask for mark in event.marks for mask in flips[mark]])
             key = tuple(known[event.marks]), heralds
             share = event.probability / totals[event.period, heralds]
             total = min(totals[event.period, heralds], _LARGEST)
@@ -159,9 +162,9 @@ class LeakageEvents:
                         for part in parts[mask]:
                             flipped[part] = not flipped.get(part, False)
                     found = [part for part, odd in flipped.items() if odd]
-                    found += [1 << k for k in _bits(heralds)]
+                    found += [1 << k for k in ones(heralds)]
                 else:
-                    found = [_sum(chosen) ^ heralds]
+                    found = [reduce(xor, chosen, 0) ^ heralds]
                 targets = targets_of([self._targets(part) for part in found if part])
                 if targets:
                     result.append("error", probability, targets)
@@ -169,14 +172,14 @@ class LeakageEvents:
 
     def _heralds_of(self, event: LeakageEvent, flips: Sequence[Sequence[int]]) -> int:
         """What the heralds flip that report an event."""
-        return _sum([flips[mark][0] for mark in event.heralds])
+        return reduce(xor, (flips[mark][0] for mark in event.heralds), 0)
 
     def _targets(self, mask: int) -> list[stim.DemTarget]:
         return [
             stim.target_relative_detector_id(k)
             if k < self._num_detectors
             else stim.target_logical_observable_id(k - self._num_detectors)
-            for k in _bits(mask)
+            for k in ones(mask)
         ]
 
     def _mask(self, targets: Sequence[stim.DemTarget]) -> int:
@@ -230,7 +233,7 @@ class LeakageEvents:
         for error in decomposed(model, ignore_decomposition_failures=True):
             if error.type == "error":
                 parts = [self._mask(list(part)) for part in parts_of(error)]
-                found[_sum(parts)] = parts
+                found[reduce(xor, parts, 0)] = parts
         return {mask: found.get(mask, [mask]) for mask in masks}
 
     def _add(self, instruction: stim.CircuitInstruction) -> None:
@@ -376,20 +379,6 @@ def can_be_events(circuit: stim.Circuit) -> bool:
     )
 
 
-def _independent(masks: Sequence[int]) -> list[int]:
-    """The masks that are no sums of others before them."""
-    found: list[int] = []
-    reduced: list[int] = []
-    for mask in masks:
-        rest = mask
-        for each in reduced:
-            rest = min(rest, rest ^ each)
-        if rest:
-            reduced.append(rest)
-            found.append(mask)
-    return found
-
-
 def _elements(generators: Sequence[int]) -> Iterator[list[int]]:
     """Elements of the group, as lists of generators: all, or those of a subgroup.
 
@@ -414,7 +403,7 @@ def _columns(generators: Sequence[int], size: int) -> list[int]:
     if len(generators) == size:
         return [1 << k for k in range(size)]
     rng = random.Random(0)
-    outputs = [_bits(mask) for mask in generators]
+    outputs = [ones(mask) for mask in generators]
     last = {bit: k for k, bits in enumerate(outputs) for bit in bits}
     sums = dict.fromkeys(last, 0)
     columns = []
@@ -425,19 +414,3 @@ def _columns(generators: Sequence[int], size: int) -> list[int]:
         for bit in bits:
             sums[bit] ^= columns[-1]
     return columns
-
-
-def _sum(masks: Sequence[int]) -> int:
-    total = 0
-    for mask in masks:
-        total ^= mask
-    return total
-
-
-def _bits(mask: int) -> list[int]:
-    found = []
-    while mask:
-        lowest = mask & -mask
-        found.append(lowest.bit_length() - 1)
-        mask ^= lowest
-    return found

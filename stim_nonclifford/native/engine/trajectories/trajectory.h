@@ -122,15 +122,20 @@ class Trajectory final : public TrajectoryRunner {
         return true;
     }
 
-    // Goes back to the last checkpoint that is not after a step.
-    void begin_at(uint32_t step) {
-        const auto after = std::ranges::upper_bound(checkpoints_, step, {}, &Checkpoint::step);
-        const Checkpoint& checkpoint = *(after - 1);
+    // Goes on from a checkpoint.
+    void take_up(const Checkpoint& checkpoint) {
         state_.copy(checkpoint.state);
         records_ = checkpoint.records;
         outputs_ = checkpoint.outputs;
         values_ = checkpoint.values;
         step_ = checkpoint.step;
+    }
+
+    // Goes back to the last checkpoint that is not after a step.
+    void begin_at(uint32_t step) {
+        const auto after = std::ranges::upper_bound(checkpoints_, step, {}, &Checkpoint::step);
+        const Checkpoint& checkpoint = *(after - 1);
+        take_up(checkpoint);
         work_.skipped_steps += step_;
         coin_words_ = UINT64_MAX;
         if (checkpoint.num_coins != 0) toss_coins(checkpoint);
@@ -199,12 +204,7 @@ class Trajectory final : public TrajectoryRunner {
     void store_flips_of_coin(uint32_t k) {
         auto next = std::ranges::upper_bound(checkpoints_, k, {}, &Checkpoint::num_coins);
         if (next == checkpoints_.end()) return;
-        const Checkpoint& before = *(next - 1);
-        state_.copy(before.state);
-        records_ = before.records;
-        outputs_ = before.outputs;
-        values_ = before.values;
-        step_ = before.step;
+        take_up(*(next - 1));
         forced_coin_ = path_coins_[k];
         const auto note = [](const std::vector<uint8_t>& now, const std::vector<uint8_t>& without, uint64_t* flips) {
             for (size_t b = 0; b < now.size(); ++b) flips[b / 64] |= uint64_t{now[b] != without[b]} << (b % 64);

@@ -372,39 +372,19 @@ class DecidedCircuit:
             NotImplementedError: At the end, a Pauli about a conditional rotation flips a detector.
             ValueError: Before a decision it does: only a branch has this prefix.
         """
-        asked, last = self.points[point], self._numbers[point]
-        wanted, columns = self.axes_of(point), self.asked_of(point)
-        observable_of = {column: k for k, column in enumerate(columns)}
-        number_of_bit = {record: k for k, record in enumerate(self.bits)}
-        deciding = set(self._numbers)
-        self._check_axes(point, wanted)
-        of_axis: dict[int, list[int]] = {}
-        for k, axis in enumerate(wanted):
-            of_axis.setdefault(self.all_axes[axis].number, []).append(k)
+        self._check_axes(point, self.axes_of(point))
+        asking, ends = self._asking
+        place = {observable: k for k, observable in enumerate(self._observables_of(point))}
+        most_detectors, num_detectors = self.points[point].num_detectors, 0
         result = stim.Circuit()
-        num_detectors = num_records = 0
-        for number, instruction in enumerate(unrolled(self.circuit)):
-            for k in of_axis.get(number, ()):
-                targets = _targets_of(self.all_axes[wanted[k]].text)
-                result.append("OBSERVABLE_INCLUDE", targets, len(columns) + k)
+        for instruction in asking[: ends[point]]:
             if instruction.name == "OBSERVABLE_INCLUDE":
-                if not asked.records:
-                    result.append(instruction)
+                if (observable := int(instruction.gate_args_copy()[0])) in place:
+                    result.append("OBSERVABLE_INCLUDE", instruction.targets_copy(), place[observable])
                 continue
-            if instruction.name == "DETECTOR":
-                num_detectors += 1
-                if num_detectors > asked.num_detectors:
-                    continue
-            single = stim.Circuit()
-            single.append(instruction)
-            result += without_decisions(single)
-            if number in deciding:
-                for record, targets in enumerate(_asked_of(instruction), num_records):
-                    if number_of_bit[record] in observable_of:
-                        result.append("OBSERVABLE_INCLUDE", targets, observable_of[number_of_bit[record]])
-            num_records += instruction.num_measurements
-            if number == last:
-                break
+            num_detectors += instruction.name == "DETECTOR"
+            if instruction.name != "DETECTOR" or num_detectors <= most_detectors:
+                result.append(instruction)
         return result
 
     def frame_circuit(self, point: int) -> stim.Circuit | None:
@@ -416,16 +396,24 @@ class DecidedCircuit:
         """
         if self._frames is None:
             return frame_circuit(self.prefix(point))
-        wanted = self.axes_of(point)
-        self._check_axes(point, wanted)
-        frames, ends = self._frames
+        self._check_axes(point, self.axes_of(point))
+        end, num_detectors = self._asking[1][point], self.points[point].num_detectors
+        return self._frames.up_to(end, num_detectors, self._observables_of(point))
+
+    def _observables_of(self, point: int) -> list[int]:
+        """What a point asks for, and then the axes of ``axes_of``, as observables of ``_asking``."""
         first_axis = len(self.bits) + self.num_observables
-        observables = [*self.asked_of(point), *(first_axis + k for k in wanted)]
-        return frames.up_to(ends[point], self.points[point].num_detectors, observables)
+        return [*self.asked_of(point), *(first_axis + k for k in self.axes_of(point))]
 
     @cached_property
-    def _frames(self) -> tuple[FrameCircuits, list[int]] | None:
-        """The frame circuits of all points, and where in their circuit each point is.
+    def _frames(self) -> FrameCircuits | None:
+        """The frame circuits of all points; None if the noise is of another kind."""
+        asking, _ = self._asking
+        return FrameCircuits(asking) if has_known_noise(asking) else None
+
+    @cached_property
+    def _asking(self) -> tuple[stim.Circuit, list[int]]:
+        """The circuit with observables for all that any point may ask for, and where in it each point is.
 
         Observables are the columns of ``Knowledge.asked``, and then all axes.
         """
@@ -454,7 +442,7 @@ class DecidedCircuit:
                 ends.append(len(result))
             num_records += instruction.num_measurements
         ends += [len(result)] * (len(self.points) - len(ends))
-        return (FrameCircuits(result), ends) if has_known_noise(result) else None
+        return result, ends
 
     def _check_axes(self, point: int, wanted: Sequence[int]) -> None:
         """Checks that one model serves all values of the records before a point."""

@@ -51,7 +51,7 @@ from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.compiler.program.extent import check_flattened
 from ..simulation.compiler.sweeps.clifford_records import without_gaps
-from ..simulation.decisions import DecidedCircuit, DecisionPoint
+from ..simulation.decisions import DecidedCircuit, DecisionPoint, is_switched
 from ..simulation.engines import (
     DEFAULT_CACHE_BYTES,
     EngineName,
@@ -86,7 +86,7 @@ from .rewriting.replacement import are_close, inverse_of, without_notes
 from .rewriting.stand_ins import clifford_of, proxy_of
 
 if TYPE_CHECKING:
-    from .decisions import DecisionSampling
+    from ..simulation.sampling.requests import DecidingEngines
 
 Self = TypeVar("Self", bound="Circuit")
 
@@ -1049,15 +1049,17 @@ class Circuit:
 
     def _decided(
         self, decoder: Any, options: EngineOptions, max_active_coordinates: int, *, all_records: bool = False
-    ) -> DecisionSampling | None:
+    ) -> DecidingEngines | None:
         """What gives a sampler its engines if a decoder decides."""
         if decoder is None and first_decision(self._stim) is None:
             return None
-        from .decisions import DecisionSampling, check_raw  # with the decoders, of which most calls need none
+        # With the decoders, of which most calls need none.
+        from .decisions import DecisionSampling, SwitchedSampling, check_raw
 
         if check_raw(decoder, self._stim):
             return None
-        return DecisionSampling(
+        kind = SwitchedSampling if is_switched(self._stim) else DecisionSampling
+        return kind(
             self._stim.copy(),
             decoder,
             options,

@@ -40,7 +40,7 @@ void bind_path_expectations(nanobind::module_& m);
 // The engine that follows each shot.
 void bind_trajectories(nanobind::module_& m);
 
-// Least weights of matchings, for complementary gaps.
+// What decoders need: least weights of matchings, for complementary gaps, and numbers for equal events.
 void bind_matching(nanobind::module_& m);
 
 // What the compiler's passes do in native code: the sweeps, the merging of rows, the alias table.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/argument_checks.h"
+#include "base/masked_rows.h"
 #include "bindings/bindings.h"
 #include "bindings/python/arrays.h"
 #include "rates/matching/distances.h"
@@ -72,6 +73,21 @@ nb::object least(MatchingWeights& self, const snc::InputArray<uint8_t>& events, 
     return snc::to_array(std::move(found));
 }
 
+void construct_masked(snc::MaskedRows* self, const snc::InputArray<uint32_t>& words, const snc::InputArray<uint64_t>& masks) {
+    require(words.shape(0) == masks.shape(0), "words and masks must have equal lengths.");
+    new (self) snc::MaskedRows(snc::to_vector(words), snc::to_vector(masks));
+}
+
+// Python's lock is held: rows are numbered in the order of calls.
+nb::object number_rows(snc::MaskedRows& self, const snc::InputArray<uint8_t>& rows, size_t row_bytes) {
+    require(row_bytes >= 1 && rows.shape(0) % row_bytes == 0, "rows must have row_bytes bytes each.");
+    const size_t count = rows.shape(0) / row_bytes;
+    require(count <= INT32_MAX, "There are too many rows.");
+    std::vector<uint32_t> numbers(count), fresh;
+    self.number(rows.data(), row_bytes, count, numbers.data(), fresh);
+    return nb::make_tuple(snc::to_array(std::move(numbers)), snc::to_array(std::move(fresh)));
+}
+
 }  // namespace
 
 void bind_matching(nb::module_& m) {
@@ -80,4 +96,10 @@ void bind_matching(nb::module_& m) {
         .def("least", &least, nb::arg("events"), nb::arg("row_bytes"), nb::arg("further_node"), nb::arg("max_events"),
              "For each row of events, bit-packed: the least weight without and with a further node that fires; -1 if a row has more"
              " than max_events, an event that cannot reach the boundary, or if there is no memory for more distances.");
+    nb::class_<snc::MaskedRows>(m, "MaskedRows", "Numbers for the distinct values of some bits of packed rows; 0 for zeros.")
+        .def("__init__", &construct_masked, nb::arg("words"), nb::arg("masks"))
+        .def("__len__", &snc::MaskedRows::size)
+        .def("clear", &snc::MaskedRows::clear, "Forgets all values but zeros.")
+        .def("number", &number_rows, nb::arg("rows"), nb::arg("row_bytes"),
+             "The number of each row, and which rows had a value for the first time: these values have the next numbers, in order.");
 }

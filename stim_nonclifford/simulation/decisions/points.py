@@ -134,6 +134,7 @@ class DecidedCircuit:
         asks_at_end: Whether the end of the circuit is a further point, at which the decoder is asked for the
             observables. It decides no records.
         in_hindsight: Whether it is also asked for all decided records once more.
+        lines: For each line of the circuit, the one that messages name; None: the line itself.
 
     Raises:
         NotImplementedError: A block is switched by a record.
@@ -151,9 +152,15 @@ class DecidedCircuit:
     """
 
     def __init__(
-        self, circuit: stim.Circuit, *, asks_at_end: bool = False, in_hindsight: bool = False
+        self,
+        circuit: stim.Circuit,
+        *,
+        asks_at_end: bool = False,
+        in_hindsight: bool = False,
+        lines: Sequence[int] | None = None,
     ) -> None:
         self.circuit, self._in_hindsight = circuit, in_hindsight
+        self._given_lines = lines
         self.num_observables = circuit.num_observables if asks_at_end else 0
         self.points: list[DecisionPoint] = []
         self._numbers: list[int] = []  # of the instructions of the points, among the unrolled ones
@@ -174,7 +181,8 @@ class DecidedCircuit:
             )
         detector_ticks: list[int] = []
         for step, place in zip(program.steps, program.places, strict=True):
-            self._lines[place.number] = place.line
+            line = place.line if self._given_lines is None else self._given_lines[place.line - 1]
+            self._lines[place.number] = line
             if isinstance(step, DetectorStep):
                 detector_ticks.append(place.tick)
             if not isinstance(step, Decide):
@@ -190,7 +198,7 @@ class DecidedCircuit:
             self._numbers.append(place.number)
             self.points.append(
                 DecisionPoint(
-                    place.line,
+                    line,
                     place.tick,
                     (step.record,),
                     known,

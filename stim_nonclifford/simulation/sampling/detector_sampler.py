@@ -108,7 +108,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             self._trajectory_threads = options.threads
         self._numbers = ShotNumbers()
         self._has_looked_at_observables = False
-        if self._trajectory_threads:
+        if compiled.program.is_switched or self._trajectory_threads:  # there is no plan of the circuit itself
             return
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
         compiled.check_width(counted, max_active_coordinates)
@@ -532,7 +532,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         """The outputs that are inverted where a decoder decides, as a mask: its plans have flips."""
         if not self._skip_reference_sample:
             return 0
-        return self._compiled.reference_detectors(self._max_active_coordinates)
+        return reference_detectors(self._compiled, self._max_active_coordinates)
 
     def _requested_by(self, method: DetectorMethod) -> RequestedOutputs:
         return requested_by(method, self._num_detectors, self._num_observables, self._postselected)

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from ..compiler import RequestedOutputs
 from ..engines import SamplingEngine
-from .expectation_values import ExpectationEngine
+from .expectation_values import ShotsWithValues
 
 DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
 
@@ -28,11 +28,11 @@ class DecidingEngines(Protocol):
         """The engine for records, some of which are reported inverted: a mask."""
         ...
 
-    def detector_expectations(self, requested: RequestedOutputs, flipped: int) -> ExpectationEngine:
+    def detector_expectations(self, requested: RequestedOutputs, flipped: int) -> ShotsWithValues:
         """The engine for detectors, observables and expectation values; see ``detector_engine``."""
         ...
 
-    def record_expectations(self, flipped: int) -> ExpectationEngine:
+    def record_expectations(self, flipped: int) -> ShotsWithValues:
         """The engine for records and expectation values; see ``record_engine``."""
         ...
 

@@ -14,7 +14,7 @@ import stim
 import stim_nonclifford as snc
 from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.circuit import decisions
+from stim_nonclifford.circuit.decisions import sampling as decisions
 from stim_nonclifford.generators.teleportation import teleportation_circuit
 from stim_nonclifford.simulation.decisions import DecidedCircuit, DecisionEngine, frame_circuit
 from stim_nonclifford.simulation.engines import RowEngine
@@ -339,7 +339,7 @@ def test_values_of_records_that_a_model_asks_for() -> None:
 
 
 def test_models_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "_MOST_MODELS", 2)
+    monkeypatch.setattr(decisions, "MOST_MODELS", 2)
     circuit = snc.Circuit(SWITCHED.format(gates="C_S rec[-1] 0\nC_S_DAG rec[-1] 1"))
     sampler = circuit.compile_sampler(seed=4, decoder="pymatching")
     with pytest.raises(ResourceLimitError, match=r"Line 13: .*and 2 models do not suffice"):

@@ -71,8 +71,9 @@ class ExactMock:
     What known flips of records do is taken from the package; it has tests of its own.
     """
 
-    def __init__(self, circuit: stim.Circuit, seed: int) -> None:
+    def __init__(self, circuit: stim.Circuit, seed: int, *, is_matching: bool = True) -> None:
         self.decided = DecidedCircuit(circuit)
+        self.attempts = decompositions(is_matching)
         self.seed = seed
         self.models: dict[tuple[int, tuple[bool, ...]], tuple[DecidedCircuit, stim.DetectorErrorModel]] = {}
 
@@ -83,7 +84,7 @@ class ExactMock:
         applied = tuple(self.decided.all_axes[k].is_applied(values) for k in axes)
         if (number, applied) not in self.models:
             branch = self.decided.branch_of_records(number, values)
-            model = decision_model(branch, number, decompositions(is_matching=True))
+            model = decision_model(branch, number, self.attempts)
             self.models[number, applied] = branch, model
         return self.models[number, applied]
 

@@ -1,0 +1,253 @@
+"""Blocks that decisions switch, against density matrices with the decoder inside, branch by branch.
+
+Statistical comparisons reject a correct engine with a probability below ``ALPHA`` each; there are fewer than a
+hundred.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import sinter
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.dialect import without_decisions
+from stim_nonclifford.simulation.decisions import Branch, branch_of, is_switched
+
+from ...support.oracle.agreement import p_value
+from ...support.oracle.deciding import decided_distribution
+from ...support.oracle.density_matrix import Distribution, Records, record_distribution
+from ...support.seeds import seeds
+from ..engines.trajectories.test_switched_blocks import random_switched_text
+from .decoders import FunctionDecoder
+from .test_decisions_by_oracle import ExactMock, answers_of_mock
+
+ALPHA = 1e-9
+POWER = 1e-12
+SHOTS = 40_000
+
+
+class HashDecoder(sinter.Decoder):  # type: ignore[misc]
+    """A decoder that is no decoder: its answers are a hash of its model and of what it sees."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+        return CompiledHash(self.seed, dem)
+
+
+class CompiledHash(sinter.CompiledDecoder):  # type: ignore[misc]
+    def __init__(self, seed: int, model: stim.DetectorErrorModel) -> None:
+        self.seed, self.model = seed, model
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Any) -> Any:
+        count = self.model.num_detectors
+        bits = np.unpackbits(bit_packed_detection_event_data, axis=1, count=count, bitorder="little")
+        found = [answers_of_mock(self.seed, self.model, tuple(row)) for row in bits.tolist()]
+        answers = np.array(found, dtype=np.uint8).reshape(len(bits), self.model.num_observables)
+        return np.packbits(answers, axis=1, bitorder="little")
+
+
+def chosen(branch: Branch, records: Records) -> tuple[bool, ...]:
+    """What the records of a branch choose."""
+    return tuple(
+        all(sum(records[r] for r in found) % 2 != is_even for found, is_even in choice.terms)
+        for choice in branch.choices
+    )
+
+
+def all_branches(circuit: stim.Circuit, most: int = 64) -> list[Branch]:
+    """The circuits of all choices, or more than ``most``."""
+    found, open_ends = [], [()]
+    while open_ends and len(found) <= most:
+        taken: tuple[bool, ...] = open_ends.pop()
+        branch = branch_of(circuit, taken)
+        found.append(branch)
+        choices = [choice.taken for choice in branch.choices]
+        open_ends += [(*choices[:k], not choices[k]) for k in range(len(taken), len(choices))]
+    return found
+
+
+def summed(circuit: stim.Circuit, law_of: Any) -> tuple[Distribution, float]:
+    """The sum over all branches of the laws of those of their records that choose them; the sum of its probabilities."""
+    result: Distribution = {}
+    for branch in all_branches(circuit):
+        taken = tuple(choice.taken for choice in branch.choices)
+        for records, p in law_of(branch.circuit).items():
+            if chosen(branch, records) == taken:
+                result[records] = result.get(records, 0.0) + p
+    return result, sum(result.values())
+
+
+def switched_circuit(seed: int) -> stim.Circuit:
+    """A random circuit of few branches, without decisions."""
+    for k in itertools.count():
+        circuit = snc.Circuit(random_switched_text(np.random.default_rng([57, seed, k]))).to_stim()
+        if 2 <= len(all_branches(circuit, 12)) <= 12:
+            return circuit
+    raise AssertionError
+
+
+@pytest.mark.parametrize("seed", seeds(60, quick=6))
+def test_branches_add_up_to_the_circuit(seed: int) -> None:
+    """Without decisions, density matrices follow the blocks themselves."""
+    circuit = switched_circuit(seed)
+    found, total = summed(circuit, record_distribution)
+    expected = record_distribution(circuit)
+    assert abs(total - 1) < 1e-9
+    assert max(abs(found.get(key, 0.0) - expected.get(key, 0.0)) for key in {*found, *expected}) < 1e-9
+
+
+def test_the_sum_over_branches_has_power() -> None:
+    """Most circuits have more than one branch, none of which has the distribution of the circuit."""
+    different = 0
+    for seed in range(5):
+        circuit = switched_circuit(seed)
+        expected = record_distribution(circuit)
+        alone = [record_distribution(branch.circuit) for branch in all_branches(circuit)]
+        distances = [sum(abs(law.get(k, 0.0) - p) for k, p in expected.items()) for law in alone]
+        different += min(distances) > 1e-3
+    assert different >= 3
+
+
+def random_deciding_text(rng: np.random.Generator) -> str:
+    """A noisy circuit on three qubits with decisions, some of which switch blocks with decisions."""
+
+    def product() -> str:
+        qubits = sorted(rng.permutation(3)[: rng.integers(1, 4)].tolist())
+        return "*".join(f"{rng.choice(list('XYZ'))}{q}" for q in qubits)
+
+    def noisy() -> list[str]:
+        a, b, c = rng.permutation(3).tolist()
+        return [f"H {a}", f"CX {a} {b}", f"T {c}", "DEPOLARIZE1(0.1) 0 1 2"]
+
+    def asked() -> list[str]:
+        line = f"MPP[DECODE] {product()}" if rng.random() < 0.7 else f"FRAME {product()}"
+        return [*noisy(), f"MPP(0.05) {product()}", "DETECTOR rec[-1]", line]
+
+    condition = str(rng.choice(["rec[-1]", "!rec[-1]", "rec[-1]^rec[-2]", "rec[-1] !rec[-2]"]))
+    lines = ["R 0 1 2", *noisy(), *asked()]
+    lines += [f"REPEAT[IF {condition}] 1 {{", *noisy(), f"MPP {product()}", "DETECTOR rec[-1] rec[-3]"]
+    if rng.random() < 0.5:
+        lines += [f"MPP[DECODE] {product()}", f"CX rec[-1] {rng.integers(3)}"]
+    lines += ["}"]
+    if rng.random() < 0.5:
+        times = rng.integers(2, 4)
+        lines += [f"REPEAT[UNTIL {'!' * int(rng.integers(2))}rec[-1]] {times} {{"]
+        lines += [
+            f"DEPOLARIZE1(0.2) {rng.integers(3)}",
+            f"H {rng.integers(3)}",
+            f"MPP[DECODE] {product()}",
+            "}",
+        ]
+    lines += [f"C_S rec[-1] {rng.integers(3)}" if rng.random() < 0.3 else "S 1"]
+    lines += [f"MPP[DECODE] {product()}", f"CX rec[-1] {rng.integers(3)}", *noisy(), "M 0"]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", seeds(8, quick=1))
+def test_random_circuits_with_a_mock_decoder(seed: int) -> None:
+    raw = always = 0
+    for k in range(4):
+        circuit = snc.Circuit(random_deciding_text(np.random.default_rng([seed, k, 57])))
+
+        def law_of(static: stim.Circuit, k: int = k) -> Distribution:
+            reference = snc.Circuit(static).without_decisions().reference_sample().tolist()
+            return decided_distribution(static, ExactMock(static, k, is_matching=False), reference)
+
+        expected, total = summed(circuit.to_stim(), law_of)
+        assert abs(total - 1) < 1e-9
+        samples = circuit.compile_sampler(seed=k, decoder=HashDecoder(k)).sample(SHOTS)
+        assert p_value(samples, expected) > ALPHA, str(circuit)
+        raw += p_value(samples, record_distribution(without_decisions(circuit.to_stim()))) < POWER
+        alone = [law_of(branch.circuit) for branch in all_branches(circuit.to_stim())]
+        always += all(p_value(samples, law) < POWER for law in alone)
+    assert raw >= 2
+    assert always >= 3
+
+
+BLOCK_AFTER_A_DECISION = """
+R 0 1 2 3
+X_ERROR(0.1) 0 1 2
+MPP(0.05) Z0*Z1 Z1*Z2
+DETECTOR rec[-2]
+DETECTOR rec[-1]
+RX 3
+T 3
+MPP[DECODE] Z0*Z1*Z2
+REPEAT[IF !rec[-1]] 1 {
+    R_X(0.3) 3
+    Z_ERROR(0.2) 3
+    MX 3
+    DETECTOR
+    MPP(0.1) Z0*Z1 Z1*Z2
+    DETECTOR rec[-2] rec[-6]
+    DETECTOR rec[-1] rec[-5]
+}
+MPP[DECODE] Z0*Z1*Z2
+M 0 3
+"""
+
+
+def test_density_matrices_follow_blocks_and_ask_the_decoder() -> None:
+    """Here nothing is summed: whether the block is executed is seen in the records."""
+    circuit = snc.Circuit(BLOCK_AFTER_A_DECISION)
+    answering = {
+        is_there: ExactMock(branch_of(circuit.to_stim(), [is_there]).circuit, 5, is_matching=False)
+        for is_there in (False, True)
+    }
+
+    def answer(number: int, detectors: tuple[int, ...], records: Records) -> tuple[int, ...]:
+        if number == 0:
+            return answering[False](0, detectors, records)
+        is_there = not records[2]
+        seen = detectors[:2] + (detectors[2:] if is_there else (0, 0, 0))
+        return answering[is_there](1, seen, records)
+
+    reference = circuit.without_decisions().reference_sample().tolist()
+    expected = decided_distribution(circuit.to_stim(), answer, reference)
+    samples = circuit.compile_sampler(seed=3, decoder=HashDecoder(5)).sample(400_000)
+    assert p_value(samples, expected) > ALPHA
+    assert p_value(samples, record_distribution(without_decisions(circuit.to_stim()))) < POWER
+    always = decided_distribution(branch_of(circuit.to_stim(), [True]).circuit, answering[True], reference)
+    assert p_value(samples, always) < POWER
+
+
+ATTEMPTS = """
+REPEAT[UNTIL rec[-1]] 3 {
+    R 0 1 2
+    X_ERROR(0.08) 0 1 2
+    MPP(0.03) Z0*Z1 Z1*Z2
+    DETECTOR rec[-2]
+    DETECTOR rec[-1]
+    SURE(8) Z0*Z1*Z2
+    X_ERROR(0.02) 3
+    M 4
+    MPAD 0
+    CX rec[-3] 4
+    M 4
+    R 4
+}
+"""
+
+
+def test_attempts_until_the_decoder_is_sure() -> None:
+    """The last attempt has the last places; it is sure, but for the third."""
+    circuit = snc.Circuit(ATTEMPTS)
+    records = circuit.compile_sampler(seed=1, decoder="pymatching").sample(50_000)
+    attempts = records.reshape(50_000, 3, 6)
+    sure = attempts[:, :, 2]
+    assert np.array_equal(sure, attempts[:, :, 5])
+    assert not attempts[:, :2][sure[:, :2]].any()  # whoever is sure moves to the end
+    static = snc.Circuit("\n".join(ATTEMPTS.strip().splitlines()[1:-1]))
+    p = static.compile_sampler(seed=2, decoder="pymatching").sample(50_000)[:, 2].mean()
+    assert abs(sure[:, 2].mean() - (1 - (1 - p) ** 3)) < 6 * math.sqrt(0.01 / 50_000)
+    detectors = circuit.compile_detector_sampler(seed=1, decoder="pymatching").sample(50_000)
+    assert np.array_equal(detectors, attempts[:, :, :2].reshape(50_000, 6))

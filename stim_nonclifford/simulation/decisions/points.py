@@ -174,9 +174,10 @@ class DecidedCircuit:
         program = program_of(self.circuit, with_decisions=True)
         if program.is_switched:
             raise NotImplementedError(
-                f"{first_conditional_block(self.circuit)}: in a circuit with DECODE, records switch gates,"
-                " but no blocks: what decoders see would depend on them. Write a circuit for each choice of"
-                " blocks, and count in each of them the shots whose decided records make this choice"
+                f"{first_conditional_block(self.circuit)}: this block is executed or not, and each choice of"
+                " blocks has decisions and error models of its own. compile_sampler(decoder=...) and"
+                " compile_detector_sampler(decoder=...) follow them. For a rate, or for a decoder at the end,"
+                " write a circuit for each choice, and count in each of them the shots whose records make it"
                 " (docs/methods/decisions.md). Without a decoder, sample circuit.without_decisions()."
             )
         detector_ticks: list[int] = []

@@ -18,7 +18,12 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.dialect import without_decisions
-from stim_nonclifford.simulation.decisions import Branch, branch_of, is_switched
+from stim_nonclifford.simulation.decisions import (
+    Branch,
+    DecidedCircuit,
+    DecisionsFailedError,
+    branch_of,
+)
 
 from ...support.oracle.agreement import p_value
 from ...support.oracle.deciding import decided_distribution
@@ -227,27 +232,91 @@ REPEAT[UNTIL rec[-1]] 3 {
     MPP(0.03) Z0*Z1 Z1*Z2
     DETECTOR rec[-2]
     DETECTOR rec[-1]
-    SURE(8) Z0*Z1*Z2
     X_ERROR(0.02) 3
-    M 4
-    MPAD 0
-    CX rec[-3] 4
-    M 4
-    R 4
+    EXP_VAL Z3
+    SURE(8) Z0*Z1*Z2
 }
+EXP_VAL Z3
 """
 
 
 def test_attempts_until_the_decoder_is_sure() -> None:
     """The last attempt has the last places; it is sure, but for the third."""
+    shots = 50_000
     circuit = snc.Circuit(ATTEMPTS)
-    records = circuit.compile_sampler(seed=1, decoder="pymatching").sample(50_000)
-    attempts = records.reshape(50_000, 3, 6)
-    sure = attempts[:, :, 2]
-    assert np.array_equal(sure, attempts[:, :, 5])
-    assert not attempts[:, :2][sure[:, :2]].any()  # whoever is sure moves to the end
-    static = snc.Circuit("\n".join(ATTEMPTS.strip().splitlines()[1:-1]))
-    p = static.compile_sampler(seed=2, decoder="pymatching").sample(50_000)[:, 2].mean()
-    assert abs(sure[:, 2].mean() - (1 - (1 - p) ** 3)) < 6 * math.sqrt(0.01 / 50_000)
-    detectors = circuit.compile_detector_sampler(seed=1, decoder="pymatching").sample(50_000)
-    assert np.array_equal(detectors, attempts[:, :, :2].reshape(50_000, 6))
+    records = circuit.compile_sampler(seed=1, decoder="pymatching").sample(shots).reshape(shots, 3, 3)
+    sure = records[:, :, 2]
+    assert not sure[:, :2].any()  # whoever is sure moves to the end
+    alone = snc.Circuit("\n".join(ATTEMPTS.strip().splitlines()[1:-2]))
+    p = alone.compile_sampler(seed=2, decoder="pymatching").sample(shots)[:, 2].mean()
+    assert 0.5 < p < 0.95
+    assert abs(sure[:, 2].mean() - (1 - (1 - p) ** 3)) < 6 * math.sqrt(0.02 / shots)
+    sampler = circuit.compile_detector_sampler(seed=1, decoder="pymatching")
+    detectors = sampler.sample(shots)
+    assert np.array_equal(detectors, records[:, :, :2].reshape(shots, 6))
+    sampler.seek(0)
+    assert np.array_equal(np.concatenate([sampler.sample(k) for k in (1, 20_000, 29_999)]), detectors)
+    _, _, values = sampler.sample_expectation_values(shots)
+    attempts = 3 - np.isnan(values[:, :3]).sum(axis=1)
+    assert abs((attempts == 1).mean() - p) < 6 * math.sqrt(2 * p * (1 - p) / shots)
+    assert np.array_equal(values[:, 2], values[:, 3])
+    for k in (1, 2, 3):  # each attempt flips what waits
+        mean, count = values[attempts == k, 3].mean(), (attempts == k).sum()
+        assert abs(mean - 0.96**k) < 6 * math.sqrt((1 - 0.96 ** (2 * k)) / count)
+
+
+def test_discarded_shots_are_those_whose_detectors_fire() -> None:
+    """One detector is before the block, and one in it."""
+    circuit = snc.Circuit(BLOCK_AFTER_A_DECISION + "OBSERVABLE_INCLUDE(0) rec[-1]")
+    kwargs: dict[str, Any] = {"seed": 4, "decoder": "pymatching"}
+    everything = circuit.compile_detector_sampler(**kwargs).sample(100_000, append_observables=True)
+    mask = [True, False, False, True, False]
+    counts = circuit.compile_detector_sampler(**kwargs, postselection_mask=mask).sample_counts(100_000)
+    kept = ~everything[:, :5][:, mask].any(axis=1)
+    expected = kept.mean(), (kept & everything[:, 5]).mean()
+    found = (counts.shots - counts.discards) / counts.shots, counts.errors / counts.shots
+    for a, b in zip(found, expected, strict=True):
+        assert abs(a - b) < 6 * math.sqrt(2 * b * (1 - b) / 100_000)
+    inside = circuit.compile_detector_sampler(**kwargs, postselection_mask=[False] * 3 + [True, False])
+    assert inside.sample_counts(100_000).discards == everything[:, 3].sum() > 0
+
+
+def test_what_is_refused() -> None:
+    circuit = snc.Circuit(BLOCK_AFTER_A_DECISION + "OBSERVABLE_INCLUDE(0) rec[-1]")
+    own = FunctionDecoder(lambda number, bits, count: np.zeros((len(bits), count), dtype=np.uint8))
+    with pytest.raises(ValueError, match=r"Line 9: the decoder FunctionDecoder.*Give the name"):
+        circuit.compile_sampler(decoder=own)
+    for call in (
+        circuit.decision_points,
+        lambda: circuit.decision_model(0),
+        lambda: circuit.logical_error_rate(decoder="pymatching"),
+    ):
+        with pytest.raises(NotImplementedError, match=r"Line 9: .*compile_detector_sampler\(decoder=...\)"):
+            call()
+    many = "M 0\n" + "RX 0\nDECODE 0\nREPEAT[IF rec[-1]] 1 {\n    X 1\n}\n" * 7
+    with pytest.raises(ResourceLimitError, match=r"Line \d+: shots choose among more than 64 circuits"):
+        snc.Circuit(many).compile_sampler(decoder="pymatching", seed=1).sample(10)
+
+
+def test_messages_name_lines_of_the_circuit() -> None:
+    """Its branches have other lines."""
+
+    class Failing(CompiledHash):
+        def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Any) -> Any:
+            raise RuntimeError("no answer")
+
+    class FailingDecoder(sinter.Decoder):  # type: ignore[misc]
+        def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+            return Failing(0, dem)
+
+    text = "M 0\nREPEAT[IF rec[-1]] 1 {\n    M 1\n    MX 2\n}\nX_ERROR(0.1) 3\nM 3\nDETECTOR rec[-1]\nDECODE 3"
+    with pytest.raises(DecisionsFailedError, match="Line 9: decision 0"):
+        snc.Circuit(text).compile_sampler(decoder=FailingDecoder()).sample(1)
+
+
+def test_neighbouring_decisions_of_two_blocks_stay_two() -> None:
+    circuit = snc.Circuit("X 1\nDECODE 0\nREPEAT[IF !rec[-1]] 1 {\n    DECODE 1\n}").to_stim()
+    branch = branch_of(circuit, [True])
+    decided = DecidedCircuit(branch.circuit, lines=branch.lines)
+    assert [point.records for point in decided.points] == [(0,), (1,)]
+    assert [point.line for point in decided.points] == [2, 4]

@@ -22,7 +22,18 @@ Examples:
     (212, 2)
 """
 
+from ..teleportation import MAGIC_CHOICES, S_GATE_CHOICES
 from .algorithm import Program, circuit_of_program, program_of
-from .protocol import circuit_file_name, logical_circuit
+from .protocol import ENDING_CHOICES, Y_STATE_CHOICES, circuit_file_name, logical_circuit
 
-__all__ = ["Program", "circuit_file_name", "circuit_of_program", "logical_circuit", "program_of"]
+__all__ = [
+    "ENDING_CHOICES",
+    "MAGIC_CHOICES",
+    "S_GATE_CHOICES",
+    "Y_STATE_CHOICES",
+    "Program",
+    "circuit_file_name",
+    "circuit_of_program",
+    "logical_circuit",
+    "program_of",
+]

@@ -95,8 +95,9 @@ class TeleportationBuilder(CircuitBuilder):
         this is measured.
         """
         self.reset(z=[bit])
-        for record in records:
-            self.feedback("X", record, [bit])
+        now = self.circuit.num_measurements
+        if flips := [f"rec[{record - now}] {self._number[bit]}" for record in records]:
+            self._write("CX", flips)
         [parity] = self.measure(z=[bit])
         return parity
 

@@ -56,7 +56,7 @@ def logical_circuit(
         p: Noise strength, a probability; see ``stim_nonclifford.generators.cultivation.noise``.
         gate: "T"; or "S" for the S-proxy, with S in place of each T.
         noise: "uniform", "si1000" or "none".
-        magic: T states are "perfect"; "injected" with noise at the corner of the magic patch; or "cultivated",
+        magic: T states are "perfect"; "injected" with noise at a corner of the magic patch; or "cultivated",
             a perfect state with an error of the probability ``magic_error``.
         magic_error: The error of a cultivated, or of a distilled, T state, a probability: Z for a product of
             Z, X for one of X. No decoder sees it.
@@ -98,8 +98,8 @@ def logical_circuit(
     model = noise_model(noise, p)
     if choice(ending, "ending", ENDING_CHOICES) != "measurements" and (measurements := [*measurements]):
         raise ValueError(
-            f"ending={ending!r} compares what the rotations make, but there are measurements: {measurements!r}."
-            " Leave them out."
+            f"ending={ending!r} compares what the rotations make, but there are measurements:"
+            f" {measurements!r}. Leave them out."
         )
     options = SurgeryOptions(
         gate=choice(gate, "gate", GATE_CHOICES),

@@ -8,8 +8,8 @@ to the Pauli of the basis on each patch k with f_k = 1, and, for m = 1, another 
 which is a gate on the patches, so that a decoder in the loop decides m; and P itself after S.
 
 S about P is a fault-tolerant gate without noise: the checks of its basis are measured just before it, without
-noise, but no decision before it sees them (see ``teleportation.gate_by_surgery``). Or a second patch makes it,
-which is consumed in the same way: it is prepared in S|+> if m is 1, and in |+> otherwise.
+noise, but no decision before it sees them (see ``teleportation.gate_by_surgery``). Or a second patch makes
+it, which is consumed in the same way: it is prepared in S|+> if m is 1, and in |+> otherwise.
 
 Magic patches are injected at their corner with noise, while the others wait, and detectors of the injection
 postselect; or they are prepared without noise.
@@ -32,7 +32,7 @@ from ..cultivation.color_code import Coord
 from ..teleportation.builder import TeleportationBuilder
 from ..teleportation.injection import append_injection_resets, corner_of
 from ..teleportation.surface_code import Check
-from ..teleportation.surgery import append_merge, append_split, other_basis
+from ..teleportation.surgery import Basis, append_merge, append_split, other_basis
 from ..teleportation.syndrome_round import (
     CheckValues,
     append_noiseless_checks,
@@ -41,7 +41,6 @@ from ..teleportation.syndrome_round import (
 )
 from .layout import Layout
 from .program import SurgeryStep
-
 
 Ending = Literal["measurements", "state", "process"]
 
@@ -210,14 +209,16 @@ class LogicalBuilder:
             name = "SPP" if step.inverted else "SPP_DAG"
             tag = "[T]" if step.gate == self._options.gate == "T" else ""
             sites = [site for k in step.qubits for site in layout.logical(k, step.basis)]
-            builder.circuit += stim.Circuit(f"{name}{tag} {builder.product(dict.fromkeys(sites, step.basis))}")
+            builder.circuit += stim.Circuit(
+                f"{name}{tag} {builder.product(dict.fromkeys(sites, step.basis))}"
+            )
         for k, basis in products if self._references else products[::2]:
             reference = self._references[k : k + 1]
             self._observe(builder.measure_product(basis, [*layout.logical(k, basis), *reference]))
         builder.end_part(noisy=False)
 
     def _prepare_magic(self, step: SurgeryStep, if_: int | None) -> None:
-        """Prepares the magic patch, in the state of a step or, if the record ``if_`` is 0, in that of none."""
+        """Prepares the magic patch in the state of a step, or, if the record ``if_`` is 0, of no gate."""
         builder, code, options = self.builder, self._layout.patches[self._magic], self._options
         injected = options.inject_t if step.gate == "T" else options.inject_y
         builder.end_part(noisy=True)

@@ -204,8 +204,44 @@ CALLS: dict[str, Call] = {
     ),
     "logical_circuit": Call(
         logical.logical_circuit,
+        {"rotations": [(0.125, "Z")], "magic": "cultivated", "magic_error": 1e-6},
+        {
+            "rotations": "object",
+            "measurements": "object",
+            "distance": "distance",
+            "magic_error": "probability or None",
+        },
+    ),
+    "logical_fidelity": Call(
+        logical.logical_fidelity,
+        {
+            "rotations": [(0.125, "Z")],
+            "shots": 10,
+            "seed": 1,
+            "magic": "cultivated",
+            "magic_error": 1e-6,
+        },
+        {
+            "rotations": "object",
+            "measurements": "object",
+            "distance": "distance",
+            "magic_error": "probability or None",
+        },
+    ),
+    "ideal_distribution": Call(
+        logical.ideal_distribution,
+        {"rotations": [(0.125, "Z")], "measurements": ["Z"]},
+        {"rotations": "object", "measurements": "object"},
+    ),
+    "operation_counts": Call(
+        logical.operation_counts,
         {"rotations": [(0.125, "Z")]},
         {"rotations": "object", "measurements": "object", "distance": "distance"},
+    ),
+    "operation_errors": Call(
+        logical.operation_errors,
+        {"fidelities": [logical.LogicalFidelity(0.9, 0.01, 100, 100, {"T": 1})], "kinds": ["T"]},
+        {"fidelities": "object", "kinds": "object"},
     ),
     "program_of": Call(logical.program_of, {"circuit": "T 0"}),
     "circuit_of_program": Call(
@@ -214,7 +250,9 @@ CALLS: dict[str, Call] = {
         {"rotations": "object", "measurements": "object"},
     ),
     "logical.circuit_file_name": Call(
-        logical.circuit_file_name, {"name": "bell", **GENERATOR}, {"name": "text", "distance": "distance"}
+        logical.circuit_file_name,
+        {"name": "bell", **GENERATOR, "magic": "cultivated", "magic_error": 1e-6},
+        {"name": "text", "distance": "distance", "magic_error": "probability or None"},
     ),
     "injection_circuit": Call(teleportation.injection_circuit),
     "teleportation_circuit": Call(

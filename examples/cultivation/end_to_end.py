@@ -7,9 +7,9 @@ Draws ``docs/plots/data/end_to_end.csv``, against attempts and against qubit-rou
 curve: the shots whose gap is at least ``least_gap_dB`` are kept. ``FOLDER`` is one that
 ``stim-nonclifford figure end_to_end --out FOLDER`` wrote; its curves take the places of those in the file.
 ``--costs`` computes what an attempt costs on the average, in qubit-rounds, for our circuits and for FILES
-such as ``e2e_t_d3_p1e-3.stim``, and writes ``qubit_rounds.csv`` beside the data. A round is six moments, as in a
-cycle of the surface code; a qubit counts from its first gate to its last, and until a postselected detector
-fires.
+such as ``e2e_t_d3_p1e-3.stim``, and writes ``qubit_rounds.csv`` beside the data. A round is six moments, as
+in a cycle of the surface code; a qubit counts from its first gate to its last, and until a postselected
+detector fires.
 """
 
 from __future__ import annotations

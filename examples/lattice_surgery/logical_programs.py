@@ -9,8 +9,7 @@ decoded shots per second of one core. Then the fidelity of the measured outcomes
 decoded and raw; 1 - process fidelity of the gates; and that of the S-proxy.
 
 With --fit, short programs are run first, and a fit gives the error of a T gate, of a Clifford gate that turns
-a product, of a round in which a patch waits, and of lanes, for an area as that of a patch. A column has what
-these predict. With --chsh, the correlations ZZ, ZX, -XZ and XX of a Bell pair, of which one qubit had T about
+a product, and of a round in which a patch waits. A column has what these predict. With --chsh, the correlations ZZ, ZX, -XZ and XX of a Bell pair, of which one qubit had T about
 Y, are drawn: their sum is ideally 2.83, and at most 2 without entanglement.
 """
 
@@ -24,6 +23,8 @@ from pathlib import Path
 import matplotlib as mpl
 
 import stim_nonclifford as snc
+from stim_nonclifford.generators.cultivation.builder import GateChoice
+from stim_nonclifford.generators.cultivation.noise import NoiseChoice
 from stim_nonclifford.generators.logical import (
     LogicalFidelity,
     OperationErrors,
@@ -45,13 +46,15 @@ PROGRAMS = {
 """Clifford+T circuits. That of CHSH is one of its four settings. Phase estimation has no rotation smaller
 than S in its Fourier transform, so that the outcome 1 has the probability 0.85."""
 
-FIT = ["Z", "X Z", "Z X Z X", "Y", "XI ZI", "IX IZ XI", "ZZ XX", "XX ZI IX", "XY ZI", "XII ZII", "ZZZ IXI"]
+FIT = ["Z", "X Z", "Z X Z X", "Y", "XI ZI"]
 """Programs of T gates about these products, for a fit."""
 
-KINDS = ("T", "S", "idle round", "lane")
+KINDS = ("T", "S", "idle round")
 
 
-def chsh(distance: int, p: float, decoder: str, shots: int, noise: str) -> dict[str, tuple[float, float]]:
+def chsh(
+    distance: int, p: float, decoder: str, shots: int, noise: NoiseChoice
+) -> dict[str, tuple[float, float]]:
     """The correlations ZZ, ZX, -XZ and XX of a Bell pair with a T gate, and their standard errors."""
     rotations, _ = program_of(PROGRAMS["CHSH"])
     found = {}
@@ -73,7 +76,7 @@ def draw_chsh(strengths: Sequence[float], distances: Sequence[int], shots: int, 
     import matplotlib.pyplot as plt
 
     p = max(strengths)
-    cases = [("ideal", min(distances), "raw", "none")]
+    cases: list[tuple[str, int, str, NoiseChoice]] = [("ideal", min(distances), "raw", "none")]
     cases += [(f"d={d}, decoded", d, "pymatching", "uniform") for d in distances]
     cases += [(f"d={d}, raw", d, "raw", "uniform") for d in distances]
     figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
@@ -149,7 +152,8 @@ def row(
         cells += [f"{each.fidelity:.4f} +- {each.standard_error:.4f}" for each in (decoded, raw)]
     else:
         cells += ["", "", ""]
-    for column, gate in (("process", "T"), ("s_proxy", "S")):
+    columns: tuple[tuple[str, GateChoice], ...] = (("process", "T"), ("s_proxy", "S"))
+    for column, gate in columns:
         if column in which:
             found = logical_fidelity(rotations, distance=distance, p=p, shots=shots, seed=7, gate=gate)
             cells.append(infidelity(found))

@@ -56,14 +56,14 @@ def test_without_noise_processes_of_programs_are_ideal() -> None:
     for k in range(10):
         rotations, _ = random_program(rng, 2 + k % 2, 3)
         circuit = logical_circuit(rotations, noise="none", ending="state", **MAGIC[k % 3])
-        found = snc.Circuit(circuit).without_decisions().outcome_probabilities(postselection_mask="all")
+        found = snc.Circuit(circuit).without_decisions().outcome_probabilities([], postselection_mask="all")
         assert found.kept_and_wrong < 1e-12
         assert abs(found.kept_and_right - 1) < 1e-12
 
 
 def test_injection_postselects_and_costs() -> None:
     """Detectors of the injection discard; what no decoder sees is 101/30 p for T (single faults)."""
-    quick = {"distance": 3, "p": 1e-3, "shots": 20_000, "seed": 2}
+    quick: dict[str, Any] = {"distance": 3, "p": 1e-3, "shots": 20_000, "seed": 2}
     perfect = logical_fidelity([(1 / 8, "X")], **quick)
     injected = logical_fidelity([(1 / 8, "X")], magic="injected", **quick)
     assert perfect.kept == perfect.shots

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...base.arguments import choice, integer, iterable
+from ...base.arguments import check_types, choice, integer, iterable
 from ...circuit import Circuit
 from ..cultivation.builder import GateChoice
 from ..cultivation.noise import NoiseChoice
 from ..teleportation.protocol import MagicChoice, SGateChoice
 from .layout import Layout
 from .program import checked_program, surgery_steps
-from .protocol import YStateChoice, logical_circuit
+from .protocol import YStateChoice, checked_distance, logical_circuit
 
 FidelityChoice = Literal["process", "state", "distribution"]
 FIDELITY_CHOICES: tuple[FidelityChoice, ...] = get_args(FidelityChoice)
@@ -109,6 +109,7 @@ def logical_fidelity(
     """
     rotations = [*iterable(rotations, "rotations", "pairs of an angle and a product")]
     measurements = [*iterable(measurements, "measurements", "Pauli products")]
+    checked_program(rotations, measurements)
     choice(of, "of", FIDELITY_CHOICES)
     shots = integer(shots, "shots", 2, _MOST_SHOTS)
     if of != "distribution":
@@ -255,6 +256,7 @@ def operation_counts(
         >>> operation_counts([(1/8, "ZI"), (1/8, "IY")])
         {'T': 2, 'S': 1, 'measurement': 0, 'lane': 36.77777777777778, 'idle round': 12}
     """
+    distance = checked_distance(distance)
     num_qubits, steps = surgery_steps(rotations, measurements)
     layout = Layout(distance, num_qubits + 1)
     merged = [
@@ -328,8 +330,13 @@ def operation_errors(
         >>> round(found.infidelity({"T": 2})[0], 3)
         0.04
     """
-    programs = [*iterable(fidelities, "fidelities", "fidelities of programs, as logical_fidelity finds them")]
-    kinds = [*iterable(kinds, "kinds", 'names of operations, such as ["T", "S"]')]
+    wanted, names = "fidelities of programs, as logical_fidelity finds them", 'names such as ["T", "S"]'
+    programs = [*iterable(fidelities, "fidelities", wanted)]
+    kinds = [*iterable(kinds, "kinds", names)]
+    for each in programs:
+        check_types(each, "fidelities", wanted, LogicalFidelity)
+    for kind in kinds:
+        check_types(kind, "kinds", names, str)
     counts = np.array([[each.operations.get(kind, 0.0) for kind in kinds] for each in programs])
     if not kinds or len(programs) < len(kinds) or np.linalg.matrix_rank(counts) < len(kinds):
         raise ValueError(

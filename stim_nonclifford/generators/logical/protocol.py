@@ -94,7 +94,7 @@ def logical_circuit(
         >>> outcomes.shape
         (100, 2)
     """
-    distance = _distance(distance)
+    distance = checked_distance(distance)
     model = noise_model(noise, p)
     if choice(ending, "ending", ENDING_CHOICES) != "measurements" and (measurements := [*measurements]):
         raise ValueError(
@@ -156,7 +156,7 @@ def circuit_file_name(
     """
     terms: dict[str, object] = {
         "c": text(name, "name"),
-        "d": _distance(distance),
+        "d": checked_distance(distance),
         "g": choice(gate, "gate", GATE_CHOICES),
         "noise": choice(noise, "noise", NOISE_CHOICES),
         "p": probability(p, "p"),
@@ -187,7 +187,8 @@ def _magic_error(magic: MagicChoice, magic_error: float | None) -> float:
     return 0.0
 
 
-def _distance(value: int) -> int:
+def checked_distance(value: int) -> int:
+    """The distance itself, if it is one."""
     distance = integer(value, "distance", 3, _MOST_DISTANCE)
     if distance % 2 == 0:
         refuse_argument("distance", "an odd number", distance, kind=ValueError)

@@ -9,8 +9,9 @@ decoded shots per second of one core. Then the fidelity of the measured outcomes
 decoded and raw; 1 - process fidelity of the gates; and that of the S-proxy.
 
 With --fit, short programs are run first, and a fit gives the error of a T gate, of a Clifford gate that turns
-a product, and of a round in which a patch waits. A column has what these predict. With --chsh, the correlations ZZ, ZX, -XZ and XX of a Bell pair, of which one qubit had T about
-Y, are drawn: their sum is ideally 2.83, and at most 2 without entanglement.
+a product, and of a round in which a patch waits. A column has what these predict.
+With --chsh, the correlations ZZ, ZX, -XZ and XX of a Bell pair, of which one qubit had T about Y, are drawn:
+their sum is ideally 2.83, and at most 2 without entanglement.
 """
 
 from __future__ import annotations

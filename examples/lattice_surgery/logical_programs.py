@@ -50,6 +50,9 @@ than S in its Fourier transform, so that the outcome 1 has the probability 0.85.
 FIT = ["Z", "X Z", "Z X Z X", "Y", "XI ZI"]
 """Programs of T gates about these products, for a fit."""
 
+CHECK = "IX IZ XI"
+"""One that is not in the fit."""
+
 KINDS = ("T", "S", "idle round")
 
 
@@ -114,6 +117,10 @@ def fit(distance: int, p: float, shots: int) -> OperationErrors:
         print(f"error of {kind} | d={distance} | p={p} | {errors.errors[kind]:.2e}", end=" ")
         print(f"+- {errors.standard_errors[kind]:.1e}")
     print(f"chi^2 {errors.chi_squared:.1f} for {errors.degrees_of_freedom}", flush=True)
+    rotations = [(1 / 8, product) for product in CHECK.split()]
+    found_there = logical_fidelity(rotations, distance=distance, p=p, shots=shots, seed=3)
+    value, error = errors.infidelity(found_there.operations)
+    print(f"check | {CHECK} | {infidelity(found_there)} | predicted {value:.2e} +- {error:.1e}", flush=True)
     return errors
 
 

@@ -64,7 +64,7 @@ _NAMES = {
     "callable or None": "progress_callback",
     "choice": (
         "correction endian engine error_model escape format gate injection input kind magic noise obs_out_format "
-        "output protocol readout s_gate type variant"
+        "output protocol readout s_gate type variant of ending y_state"
     ),
     "choice or None": "method",
     "circuit": "circuit operation",

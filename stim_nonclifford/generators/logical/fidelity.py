@@ -297,6 +297,7 @@ class OperationErrors:
         Args:
             operations: As of ``operation_counts``. Kinds that the fit does not have are left out.
         """
+        check_types(operations, "operations", "a dictionary, as operation_counts returns it", Mapping)
         counts = np.array([operations.get(kind, 0.0) for kind in self.errors])
         total = float(counts @ np.array([*self.errors.values()]))
         return float(-np.expm1(-total)), float(np.exp(-total) * (counts @ self.covariance @ counts) ** 0.5)

@@ -243,6 +243,11 @@ CALLS: dict[str, Call] = {
         {"fidelities": [logical.LogicalFidelity(0.9, 0.01, 100, 100, {"T": 1})], "kinds": ["T"]},
         {"fidelities": "object", "kinds": "object"},
     ),
+    "OperationErrors.infidelity": Call(
+        logical.operation_errors([logical.LogicalFidelity(0.9, 0.01, 100, 100, {"T": 1})], ["T"]).infidelity,
+        {"operations": {"T": 2}},
+        {"operations": "object"},
+    ),
     "program_of": Call(logical.program_of, {"circuit": "T 0"}),
     "circuit_of_program": Call(
         logical.circuit_of_program,

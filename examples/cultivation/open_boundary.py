@@ -45,6 +45,9 @@ from .end_to_end import qubit_rounds
 
 Boundary = Literal["closed", "open"]
 _MOMENT, _KIND = 2, 4
+_Y = 1
+"""The number of the observable of logical Y."""
+
 _FREE = 1e-12
 """The weight of an unknown check: Doubled or halved, no matching changes, as all others are above 0.1."""
 
@@ -87,7 +90,7 @@ class OpenBoundaryDecoder(sinter.Decoder):  # type: ignore[misc]
             return CompiledOpenBoundary(closed, ColorFrontier.of_bases(given_silence(dem, self), unknown))
         kinds, errors = detector_kinds(dem), model_errors(dem)
         graphs = basis_graphs(errors, kinds, hidden_detectors(errors, kinds))
-        return CompiledOpenBoundary(closed, [MatchingFrontier(graph, unknown) for graph in graphs])
+        return CompiledOpenBoundary(closed, [MatchingFrontier(graph, unknown) for graph in graphs if graph.detectors])
 
 
 class MatchingFrontier:
@@ -151,6 +154,8 @@ class ColorFrontier:
             seen.append("error", p, [new[k] for k in key])
         for k in known.tolist():
             seen.append("detector", [*places[k][:3], places[k][3]], [new[k]])
+        for k in unknown.tolist():
+            seen.append("logical_observable", [], [new[k]])
         self._decoder = chromobius.compile_decoder_for_dem(seen)
 
     @staticmethod
@@ -186,15 +191,61 @@ class CompiledOpenBoundary(ConfidentDecoder, sinter.CompiledDecoder):  # type: i
         predictions, gaps = self._closed.decode_shots_bit_packed_with_confidence(
             bit_packed_detection_event_data=rows
         )
-        if not self._frontiers:
-            return predictions, gaps
+        return predictions, self.open_gaps(rows) if self._frontiers else gaps
+
+    def open_gaps(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """The gaps of bit-packed detection events, whatever unknown detectors are in them."""
         events = np.unpackbits(rows, axis=1, bitorder="little")
         for frontier in self._frontiers:
             events[:, frontier.unknown] = frontier.values(events)
         _, gaps = self._closed.decode_shots_bit_packed_with_confidence(
             bit_packed_detection_event_data=np.packbits(events, axis=1, bitorder="little")
         )
-        return predictions, gaps
+        return np.asarray(gaps)
+
+
+class LoopDecoder:
+    """The decoder in the loop that ``SURE`` asks before the final measurement; see ``decided_circuit``.
+
+    Args:
+        circuit: The circuit without ``SURE``, which ends in the perfect measurement.
+        decoder: The decoder of its open gap.
+    """
+
+    def __init__(self, circuit: snc.Circuit, decoder: OpenBoundaryDecoder) -> None:
+        model = circuit.detector_error_model(kind="noise_only", decompose_errors=False)
+        self._compiled = decoder.compile_decoder_for_dem(dem=model)
+        self._row_bytes = -(-model.num_detectors // 8)
+
+    def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
+        """Is given the model of the circuit until ``SURE``, in which no check is known at the end."""
+        (self.model,) = models
+
+    def decide(self, number: int, detectors: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Is not asked: the circuit decides no record."""
+        raise NotImplementedError
+
+    def gaps(self, number: int, detectors: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """The gaps of shots by the detectors before ``SURE``: decibels, shape (shots, 1)."""
+        rows = np.zeros((len(detectors), self._row_bytes), dtype=np.uint8)
+        rows[:, : detectors.shape[1]] = detectors
+        return self._compiled.open_gaps(rows)[:, np.newaxis]
+
+
+def decided_circuit(circuit: snc.Circuit, least_gap: float) -> snc.Circuit:
+    """The circuit in which a shot is decided before it is measured: one more detector, its last, discards it.
+
+    It fires if the decoder of ``SURE`` is not sure of the logical Y by so many decibels.
+    """
+    written = circuit.to_stim()
+    last = max(k for k, part in enumerate(written) if part.name == "TICK")
+    y = [part for part in written[last:] if part.name == "OBSERVABLE_INCLUDE"][_Y]
+    product = "*".join(f"{target.pauli_type}{target.value}" for target in y.targets_copy())
+    decided = snc.Circuit(written[: last + 1])
+    decided += snc.Circuit(f"SURE({least_gap}) {product}")
+    decided += snc.Circuit(written[last + 1 :])
+    decided.append("DETECTOR", [stim.target_rec(circuit[last + 1 :].num_measurements * -1 - 1)])
+    return decided
 
 
 def given_silence(model: stim.DetectorErrorModel, decoder: OpenBoundaryDecoder) -> stim.DetectorErrorModel:
@@ -239,13 +290,14 @@ def computed(
         max_seconds=seconds,
         seed=seed,
     )
+    curve = rate.gap_curve
+    chosen = [next(p for p in curve if p.gap >= least) for least in range(0, curve[-1].gap + 1, 10)]
     return [
         Point(
-            *_facts(checked, decoder), "computed", point.gap, point.attempts_per_kept_shot,
+            *_facts(checked, decoder), "computed", 10 * k, point.attempts_per_kept_shot,
             cost * point.attempts_per_kept_shot, point.logical_error_rate, *point.interval,
         )
-        for point in rate.gap_curve
-        if point.gap % 10 == 0
+        for k, point in enumerate(chosen)
     ]  # fmt: skip
 
 
@@ -257,7 +309,7 @@ def counted(
         decoder=decoder,
         confidence=True,
         state_check=checked.check,
-        error_model=None if decoder.escape == "matchable" else "noise_only",
+        error_model="noise_only",
         warn=False,
     )
     [row] = sinter_plugin.collect(

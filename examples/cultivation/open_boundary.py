@@ -1,17 +1,17 @@
 """Cultivation kept by a gap that a machine has: decided before the state is measured.
 
-    python -m examples.cultivation.open_boundary [--d 3] [--d2 7] [--p 0.001] [--rounds 6] [--escape matchable]
-        [--compute_seconds 60] [--attempts 0] [--out open_boundary.csv]
+    python -m examples.cultivation.open_boundary [--d 3] [--d2 7] [--p 0.001] [--rounds 6]
+        [--escape matchable] [--compute_seconds 60] [--attempts 0] [--out out/open_boundary.csv]
 
-The gap of the published curves knows a perfect measurement of all checks at the end: a *closed* time boundary.
-A machine that hands the state on has no such measurement. It decides after the last noisy round, and is given
-the *open* gap here: of all errors that explain what was seen until then, the likeliest one says which values
-the checks have now. The gap is that to the likeliest error of the other logical class that leaves the checks
-with the same values. What is kept is decoded later, with all detectors, as before.
+The gap of the published curves knows a perfect measurement of all checks at the end: a *closed* time
+boundary. A machine that hands the state on has no such measurement. It decides after the last noisy round,
+and is given the *open* gap here: of all errors that explain what was seen until then, the likeliest one says
+which values the checks have now. The gap is that to the likeliest error of the other logical class that
+leaves the checks with the same values. What is kept is decoded later, with all detectors, as before.
 
-With ``--compute_seconds``, both curves are sums over fault sets with true T gates (``logical_error_rate``). With
-``--attempts``, shots are counted, with both gaps of the same shots. Costs are qubit-rounds per kept shot as in
-``end_to_end``.
+With ``--compute_seconds``, both curves are sums over fault sets with true T gates (``logical_error_rate``).
+With ``--attempts``, shots are counted; those of both gaps are the same. Costs are qubit-rounds per kept shot
+as in ``end_to_end``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import csv
 import dataclasses
+import importlib
 import sys
 import warnings
 from collections.abc import Sequence
@@ -49,7 +50,7 @@ _Y = 1
 """The number of the observable of logical Y."""
 
 _FREE = 1e-12
-"""The weight of an unknown check: Doubled or halved, no matching changes, as all others are above 0.1."""
+"""The weight of an unknown check. Doubled, no matching changes, as no other weight is so small."""
 
 
 def unknown_detectors(model: stim.DetectorErrorModel) -> NDArray[np.intp]:
@@ -90,7 +91,9 @@ class OpenBoundaryDecoder(sinter.Decoder):  # type: ignore[misc]
             return CompiledOpenBoundary(closed, ColorFrontier.of_bases(given_silence(dem, self), unknown))
         kinds, errors = detector_kinds(dem), model_errors(dem)
         graphs = basis_graphs(errors, kinds, hidden_detectors(errors, kinds))
-        return CompiledOpenBoundary(closed, [MatchingFrontier(graph, unknown) for graph in graphs if graph.detectors])
+        return CompiledOpenBoundary(
+            closed, [MatchingFrontier(graph, unknown) for graph in graphs if graph.detectors]
+        )
 
 
 class MatchingFrontier:
@@ -132,13 +135,12 @@ class MatchingFrontier:
 
 
 class ColorFrontier:
-    """The likeliest values of unknown detectors of one basis, by Chromobius, for which they are observables."""
+    """The likeliest values of unknown detectors of one basis: to Chromobius they are observables."""
 
     def __init__(
         self, model: stim.DetectorErrorModel, known: NDArray[np.intp], unknown: NDArray[np.intp]
     ) -> None:
-        import chromobius
-
+        chromobius: Any = importlib.import_module("chromobius")
         self.known, self.unknown = known, unknown
         places = model.get_detector_coordinates()
         new = {k: stim.target_relative_detector_id(j) for j, k in enumerate(known.tolist())}
@@ -167,7 +169,9 @@ class ColorFrontier:
         for colors in (range(3), range(3, 6)):
             mine = [k for k in range(model.num_detectors) if places[k][3] in colors]
             known = np.array([k for k in mine if k not in chosen], dtype=np.intp)
-            found.append(ColorFrontier(model, known, np.array([k for k in mine if k in chosen], dtype=np.intp)))
+            found.append(
+                ColorFrontier(model, known, np.array([k for k in mine if k in chosen], dtype=np.intp))
+            )
         return found
 
     def values(self, events: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -327,9 +331,15 @@ def counted(
         cost_of_kept = cost * point.attempts_per_kept_shot
         found.append(
             Point(
-                *_facts(checked, decoder), "counted", least, point.attempts_per_kept_shot, cost_of_kept,
-                fit.best, fit.low, fit.high,
-            )  # fmt: skip
+                *_facts(checked, decoder),
+                "counted",
+                least,
+                point.attempts_per_kept_shot,
+                cost_of_kept,
+                fit.best,
+                fit.low,
+                fit.high,
+            )
         )
     return found
 

@@ -8,13 +8,14 @@ circuit of T gates, in Clifft's text, is read as it is: bare T, EXP_VAL. Its Cli
 decoder knows: cultivation has no noise there, as it postselects. A perfect round closes the memory.
 
 An attempt is accepted if no postselected detector fires, and if the gaps of logical X and Z are both at least
-THRESHOLDS, in units of ln(odds) as PyMatching has them. Beside our numbers are those of bloq's tutorial "T State
-Cultivation" (v0.1.1), from 2e7 attempts each with Clifft and a fork of PyMatching.
+THRESHOLDS, in PyMatching's units: logarithms of odds. Beside our numbers are those of bloq's tutorial "T
+State Cultivation" (v0.1.1), from 2e7 attempts each with Clifft and a fork of PyMatching.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import sys
 import time
@@ -56,7 +57,7 @@ class TState:
 def emitted(distance: int, p: float = 1e-3, rounds: int = 10) -> Any:
     """What bloq writes about one attempt: circuits as text, and a manifest of columns."""
     try:
-        import bloq
+        bloq: Any = importlib.import_module("bloq")
     except ImportError:
         raise SystemExit("This example needs bloq: pip install bloq-py") from None
     graph = bloq.BlockGraph()
@@ -103,7 +104,7 @@ def t_state(artifacts: Any) -> TState:
 
 
 def closing_round(artifacts: Any) -> tuple[stim.Circuit, list[list[int]]]:
-    """A perfect measurement of each stabilizer, and the earlier records, below 0, that it is compared with."""
+    """A perfect measurement of each stabilizer, and the records before it that it is compared with."""
     records: dict[int, list[int]] = {}
     paulis: dict[int, list[stim.GateTarget]] = {}
     for part in stim.Circuit(artifacts.sheets):
@@ -146,6 +147,8 @@ def measure(state: TState, least: float, attempts: int, seed: int) -> tuple[floa
     )
     accepted, total, square = 0, 0.0, 0.0
     for batch in sampler.iter_kept(max_shots=attempts, expectation_values=True):
+        values = batch.expectation_values
+        assert values is not None  # they are asked for
         frames = np.unpackbits(batch.obs, axis=1, count=2, bitorder="little")
         sure = np.ones(len(frames), dtype=np.bool_)
         for k, decoder in enumerate(decoders):
@@ -154,8 +157,8 @@ def measure(state: TState, least: float, attempts: int, seed: int) -> tuple[floa
             )
             frames[:, k] ^= flips[:, 0] ^ np.uint8(state.frame_signs[k])
             sure &= gaps >= least * _NAT
-        x = batch.expectation_values[:, 0] * state.value_signs[0] * (1 - 2.0 * frames[:, 1])
-        y = batch.expectation_values[:, 1] * state.value_signs[1] * (1 - 2.0 * (frames[:, 0] ^ frames[:, 1]))
+        x = values[:, 0] * state.value_signs[0] * (1 - 2.0 * frames[:, 1])
+        y = values[:, 1] * state.value_signs[1] * (1 - 2.0 * (frames[:, 0] ^ frames[:, 1]))
         wrong = ((1 - (x + y) / math.sqrt(2)) / 2)[sure].clip(0, 1)
         accepted, total, square = accepted + len(wrong), total + wrong.sum(), square + (wrong**2).sum()
     mean = total / accepted

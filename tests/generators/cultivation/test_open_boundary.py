@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from examples.cultivation.open_boundary import (
+    Boundary,
     LoopDecoder,
     OpenBoundaryDecoder,
     decided_circuit,
@@ -19,6 +20,7 @@ from examples.cultivation.open_boundary import (
     unknown_detectors,
 )
 from sinter_plugin.commands.end_to_end_circuits import generated_circuit
+from stim_nonclifford.generators.cultivation import EscapeChoice
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
 
@@ -44,7 +46,7 @@ REPETITION = """
 FLIP, MISREAD = math.log(99) * _DECIBEL, math.log(49) * _DECIBEL
 
 
-def cultivated(escape: str, d2: int = 5) -> snc.Circuit:
+def cultivated(escape: EscapeChoice, d2: int = 5) -> snc.Circuit:
     """A circuit with T gates whose logical Y is checked, and one decoded round."""
     return generated_circuit(
         3, d2, 2e-3, "T", escape=escape, postselected_rounds=int(escape == "color"), rounds=1
@@ -124,7 +126,7 @@ def test_shots_by_hand(events: list[int], prediction: int, closed: float, opened
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
-def test_after_a_perfect_round_the_open_gap_is_the_closed_one(escape: str) -> None:
+def test_after_a_perfect_round_the_open_gap_is_the_closed_one(escape: EscapeChoice) -> None:
     circuit = cultivated(escape)
     model = model_of(circuit)
     events = kept_shots(circuit, mask_of(circuit, OpenBoundaryDecoder(escape)), 1000, seed=1)
@@ -139,7 +141,7 @@ def test_after_a_perfect_round_the_open_gap_is_the_closed_one(escape: str) -> No
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
-def test_the_open_gap_does_not_know_the_end(escape: str) -> None:
+def test_the_open_gap_does_not_know_the_end(escape: EscapeChoice) -> None:
     circuit = cultivated(escape)
     model = model_of(circuit)
     events = kept_shots(circuit, mask_of(circuit, OpenBoundaryDecoder(escape)), 1000, seed=2)
@@ -173,7 +175,7 @@ def test_sure_discards_before_the_measurement() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("boundary", ["closed", "open"])
-def test_curve_agrees_with_counts(boundary: str) -> None:
+def test_curve_agrees_with_counts(boundary: Boundary) -> None:
     """Sums over fault sets and counted shots of T gates; 4.9 standard errors are 10^-6."""
     from examples.cultivation.open_boundary import computed, counted
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from examples.cultivation.open_boundary import (
-    Boundary,
     LoopDecoder,
     OpenBoundaryDecoder,
     decided_circuit,
@@ -171,21 +170,3 @@ def test_sure_discards_before_the_measurement() -> None:
     unsure = gaps < least
     assert (events[:, -1] == unsure).all()
     assert 20 < unsure.sum() < len(events) // 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("boundary", ["closed", "open"])
-def test_curve_agrees_with_counts(boundary: Boundary) -> None:
-    """Sums over fault sets and counted shots of T gates; 4.9 standard errors are 10^-6."""
-    from examples.cultivation.open_boundary import computed, counted
-
-    checked = generated_circuit(3, 5, 3e-3, "T", escape="matchable", postselected_rounds=0, rounds=1)
-    decoder = OpenBoundaryDecoder("matchable", boundary)
-    curve = {point.least_gap_dB: point for point in computed(checked, decoder, 1.0, 120.0, seed=1)}
-    for count in counted(checked, decoder, 1.0, 1_000_000, seed=2):
-        if count.least_gap_dB in (0, 10, 20):
-            point = curve[count.least_gap_dB]
-            kept = 1_000_000 / count.attempts_per_kept_shot
-            error = math.hypot((count.rate / kept) ** 0.5, 0.1 * point.rate)
-            assert abs(point.rate - count.rate) < 4.9 * error
-            assert point.attempts_per_kept_shot == pytest.approx(count.attempts_per_kept_shot, rel=0.02)

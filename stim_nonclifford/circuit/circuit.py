@@ -293,7 +293,12 @@ class Circuit:
 
     @classmethod
     def from_qiskit(
-        cls: type[Self], circuit: Any, *, relaxation_times: Any = None, dt: float | None = None
+        cls: type[Self],
+        circuit: Any,
+        *,
+        relaxation_times: Any = None,
+        dt: float | None = None,
+        noise_model: Any = None,
     ) -> Self:
         """Reads a ``qiskit.QuantumCircuit``; see ``docs/start/coming_from.md``.
 
@@ -304,14 +309,17 @@ class Circuit:
             circuit: The circuit, with numbers for all parameters.
             relaxation_times: What becomes of ``delay``, as in ``from_qasm``.
             dt: The unit ``dt`` in seconds, as in ``from_qasm``.
+            noise_model: A ``qiskit_aer.noise.NoiseModel``, whose errors the operations get, as Aer's
+                simulators add them: the circuit is one that has been transpiled. Delays may have noise of
+                both. Channels in the circuit are read without it, too.
 
         Returns:
             The circuit; qubit k is ``circuit.qubits[k]``.
 
         Raises:
             ImportError: Qiskit is not installed (extra ``qiskit``).
-            TypeError: It is no ``QuantumCircuit``.
-            ValueError: An operation has no counterpart; the message names it.
+            TypeError: It is no ``QuantumCircuit``, or ``noise_model`` is no noise model.
+            ValueError: An operation has no counterpart, or its noise has none; the message names it.
 
         Examples:
             >>> import qiskit, stim_nonclifford as snc  # doctest: +SKIP
@@ -322,7 +330,7 @@ class Circuit:
             CX 0 1
             T 1
         """
-        return cls._wrap(read_qiskit(circuit, relaxation_times, dt))
+        return cls._wrap(read_qiskit(circuit, relaxation_times, dt, noise_model))
 
     @classmethod
     def from_cirq(cls: type[Self], circuit: Any, *, relaxation_times: Any = None) -> Self:

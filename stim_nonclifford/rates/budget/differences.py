@@ -17,6 +17,7 @@ import stim
 
 from ...base.arguments import integer, seed_of
 from ...base.masks import Mask, checked_mask
+from ...simulation.compiler.heralds import herald_detectors
 from ..decoding.decoders import decompositions, first_error_model, rate_decoder
 from ..results.error_budget import Grouping, NoisePlace
 from ..results.noise_differences import DifferenceBudget, NoiseDifference
@@ -160,7 +161,7 @@ def _judge(
     """
     predict = None
     if decoder is not None:
-        chosen = rate_decoder(decoder)
+        chosen = rate_decoder(decoder, heralds=herald_detectors(circuit.to_stim()))
         if chosen.decodes_kept_shots:
             raise ValueError(
                 f"The decoder {chosen.name} decodes kept shots only, and needs detectors that discard the"

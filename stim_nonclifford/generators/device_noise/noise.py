@@ -13,6 +13,7 @@ import stim
 
 from ...base.arguments import check_types, flag, integer, iterable, refuse_argument, text
 from ...base.arguments import path as checked_path
+from ...base.written_circuits import instructions_in
 from ...circuit import Circuit
 from ...dialect import parse
 from .calibration import SLOW_BITS, PairCalibration, QubitCalibration, read_json, read_table
@@ -100,7 +101,10 @@ class DeviceNoise:
     def _gates(self) -> Iterator[tuple[str, float, float]]:
         """The qubits of each gate, its error, and its average error by relaxation alone."""
         for qubit, own in self.qubits.items():
-            yield str(qubit), own.gate_error, (1 - idle_fidelity(own, own.gate_time)) * 2 / 3
+            relaxed = (1 - idle_fidelity(own, own.gate_time)) * 2 / 3
+            yield str(qubit), own.gate_error, relaxed
+            if own.t_error is not None and not {"T", "T_DAG"} <= {*self.virtual_gates}:
+                yield f"T of {qubit}", own.t_error, relaxed
         for places, calibration in self.pairs.items():
             fidelity, dimension = 1.0, 2 ** len(places)
             for qubit in places:
@@ -277,6 +281,9 @@ def _without_tail(circuit: stim.Circuit, products: bool) -> tuple[stim.Circuit, 
     start = len(circuit)
     moment = 0  # where the moment begins
     for k, part in enumerate(circuit):
+        if isinstance(part, stim.CircuitRepeatBlock):
+            _check_block(part.body_copy(), products)
+            continue
         is_tick = part.name == "TICK"
         if is_tick and part.tag.strip() == _TAIL:
             start = k
@@ -287,6 +294,22 @@ def _without_tail(circuit: stim.Circuit, products: bool) -> tuple[stim.Circuit, 
         if is_tick:
             moment = k
     return circuit[:start], circuit[start:]
+
+
+def _check_block(body: stim.Circuit, products: bool) -> None:
+    """Checks that the noise does not end within a block."""
+    for part in instructions_in(body):
+        if part.name == "TICK" and part.tag.strip() == _TAIL:
+            raise ValueError(
+                "TICK[noiseless] stands in a REPEAT block, and all noise would end in its first iteration."
+                " Write it behind the block, or write the iterations out: circuit.flattened()."
+            )
+        if products and part.name in _PRODUCTS:
+            raise ValueError(
+                f"'{part}' stands in a REPEAT block, so that no moment is the first one without noise. Write"
+                " the iterations out, circuit.flattened(), if the noise ends in the first one. If not, write"
+                " it with gates and measurements of single qubits."
+            )
 
 
 def _qubits_of(circuit: stim.Circuit) -> set[int]:

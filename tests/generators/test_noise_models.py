@@ -9,7 +9,7 @@ import pytest
 
 import stim_nonclifford as snc
 
-from ...support.oracle.density_matrix import final_density_matrix, record_distribution
+from ..support.oracle.density_matrix import final_density_matrix, record_distribution
 
 qiskit = pytest.importorskip("qiskit")
 noise = pytest.importorskip("qiskit_aer.noise")

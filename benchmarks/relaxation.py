@@ -61,7 +61,7 @@ def with_device(distance: int) -> snc.Circuit:
     )  # fmt: skip
     pair = PairCalibration(gate_error=3e-3, gate_time=45e-9, gate_leakage=1e-4)
     qubits = sorted(ideal.get_final_qubit_coordinates())
-    pairs = {(a, b): pair for a in qubits for b in qubits if a < b}
+    pairs: dict[tuple[int, ...], PairCalibration] = {(a, b): pair for a in qubits for b in qubits if a < b}
     return DeviceNoise(dict.fromkeys(qubits, qubit), pairs).apply(ideal)
 
 

@@ -181,9 +181,9 @@ def _conditional_section() -> list[str]:
         "not applied. Targets of the tagged CZ are all pairs of a control and a qubit. Stim reads it as Z controlled",
         "by the record. [Feed-forward](../guides/feed_forward.md) says what such gates are for, and what they cost.",
         "",
-        "| gate | targets | tagged instruction |",
-        "|---|---|---|",
     ]
+    regular: dict[str, list[str]] = {}
+    rows = []
     names = [name for name, gate in stim.gate_data().items() if gate.unitary_matrix is not None]
     definitions = {
         f"C_{name}": conditional_gate(f"C_{name}") for name in [*names, "U3", "CS", "CT_DAG", "CH", "CCX"]
@@ -197,13 +197,20 @@ def _conditional_section() -> list[str]:
         assert form is not None
         call = _call(name, gate) + ("" if gate.name == name else f" = {gate.name}")
         tagged = _example(gate, form).split("]")[0] + f"] {pairs}"
-        lines.append(f"| {call} | rec[-1] {qubits} | `{tagged}` |")
+        if call == name and tagged == f"{CONDITIONAL_CARRIER}[{name}] {pairs}":
+            regular.setdefault(qubits, []).append(name)
+        else:
+            rows.append(f"| {call} | rec[-1] {qubits} | `{tagged}` |")
     for name, angle in sorted(PRODUCT_GATES.items()):
         call = name if angle is not None else f"{name}(a)"
         theta = "a" if angle is None else f"{angle}"
         tagged = f"{CONDITIONAL_CARRIER}[C_R_XY(theta={theta}*pi)] rec[-1] 0 rec[-1] 1"
-        lines.append(f"| {call} | rec[-1] X0*Y1 | `{tagged}` |")
-    return lines
+        rows.append(f"| {call} | rec[-1] X0*Y1 | `{tagged}` |")
+    for qubits, names in sorted(regular.items()):
+        pairs = " ".join(f"rec[-1] {qubit}" for qubit in qubits.split())
+        example = f"`{names[0]} rec[-1] {qubits}`, tagged `{CONDITIONAL_CARRIER}[{names[0]}] {pairs}`"
+        lines += [f"* {example}: {', '.join(names)}."]
+    return [*lines, "", "| gate | targets | tagged instruction |", "|---|---|---|", *rows]
 
 
 def _channel_section(title: str, text: str, table: Mapping[str, ChannelDefinition]) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...base.arguments import integer, seed_of
+from ...base.arguments import integer, number_of_shots, seed_of
 from ...base.masks import Mask, checked_mask
 from ...simulation.compiler.heralds import herald_detectors
 from ..decoding.decoders import decompositions, first_error_model, rate_decoder
@@ -108,7 +108,7 @@ def difference_budget(
     threads: int,
 ) -> DifferenceBudget:
     """The budget of a ``Circuit`` by finite differences; see ``Circuit.error_budget``."""
-    seed, shots = seed_of(seed), integer(shots, "shots", 1)
+    seed, shots = seed_of(seed), integer(number_of_shots(shots), "shots", 1)
     labels, membership = groups_of(switches.places, by)
     if not circuit.num_observables:
         raise ValueError(

@@ -117,6 +117,7 @@ CALLS: dict[str, Call] = {
         CLIFFORD.time_reversed_for_flows, {"flows": [FLOW]}, {"flows": None}
     ),
     **methods(CIRCUIT, "fault_distance", postselection_mask="all"),
+    **methods(CIRCUIT, "error_budget", by="noise", shots=10, seed=1),
     **methods(CIRCUIT, "logical_error_rate", postselection_mask="all", seed=1),
     **methods(CIRCUIT, "outcome_probabilities", postselection_mask="all", faults=[]),
     **methods(CIRCUIT, "page", postselection_mask="all", seed=1, file="/dev/null"),

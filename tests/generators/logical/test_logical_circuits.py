@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 import random
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +13,6 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.commands import main
 from stim_nonclifford.generators.logical import circuit_of_program, logical_circuit, program_of
 from stim_nonclifford.generators.logical.layout import Layout, MergedCode
 from stim_nonclifford.generators.logical.program import SurgeryStep, surgery_steps
@@ -323,34 +320,3 @@ def test_decisions_make_the_rate_small() -> None:
         sampler = circuit.compile_detector_sampler(seed=3, decoder=decoder, skip_reference_sample=True)
         wrong[decoder] = float((~sampler.sample(2000, separate_observables=True)[1]).mean())
     assert wrong["pymatching"] < 0.08 < 0.2 < wrong["raw"]
-
-
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program = tmp_path / "bell.json"
-    program.write_text(json.dumps({"rotations": [[0.125, "XX"]], "measurements": ["ZI", "IZ"]}))
-    assert main(["generate", "logical", "--program", str(program), "--p", "0.001"]) == 0
-    written = stim.Circuit(capsys.readouterr().out)
-    assert written == logical_circuit([(1 / 8, "XX")], ["ZI", "IZ"], p=1e-3)
-    gates = tmp_path / "hth.stim"
-    gates.write_text("H 0\nT 0\nH 0\nM 0")
-    out = tmp_path / "out"
-    arguments = f"generate logical --program {gates} --d 3 5 --p 0.001 --gate T S --out_dir {out}"
-    assert main(arguments.split()) == 0
-    names = sorted(path.name for path in out.iterdir())
-    assert names[0] == "c=hth,d=3,g=S,noise=uniform,p=0.001.stim"
-    assert len(names) == 4
-    found = stim.Circuit.from_file(out / "c=hth,d=3,g=T,noise=uniform,p=0.001.stim")
-    assert found == logical_circuit([(1 / 8, "X")], ["Z"], p=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("{", "is no JSON"), ('{"rotation": []}', "rotations and measurements"), ("[[0.125]]", "rotations and")],
-)
-def test_programs_in_files_that_are_wrong(
-    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    program = tmp_path / "program.json"
-    program.write_text(text)
-    assert main(["generate", "logical", "--program", str(program), "--p", "0.001"]) != 0
-    assert message in capsys.readouterr().err

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import stim
 
-from stim_nonclifford.dialect.channels.channel_tags import ChannelDefinition, tagged_channel
+from stim_nonclifford.dialect.channels.channel_tags import ChannelDefinition, TaggedChannel, tagged_channel
 from stim_nonclifford.dialect.channels.kraus import KRAUS
 from stim_nonclifford.dialect.channels.leakage import LEAKAGE
+from stim_nonclifford.dialect.channels.quasistatic import QUASISTATIC
 from stim_nonclifford.dialect.channels.readout import MEASUREMENTS, readout_head
 from stim_nonclifford.dialect.channels.relaxation import RELAXATION
 from stim_nonclifford.dialect.channels.three_qubit_errors import THREE_QUBIT_ERRORS
@@ -22,6 +23,7 @@ from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, con
 from stim_nonclifford.dialect.feed_forward.decisions import decision_head, question_text
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
 from stim_nonclifford.simulation.compiler.program.extent import MAX_SECONDS
+from stim_nonclifford.simulation.compiler.program.leakage_steps import why_no_plan
 
 TARGET = Path(__file__).parents[1] / "reference" / "instructions.md"
 
@@ -98,6 +100,12 @@ def table() -> str:
         "Relaxation",
         "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
         {**RELAXATION, **KRAUS},
+    )
+    lines += _channel_section(
+        "Quasi-static noise",
+        "Angles that are drawn once for each shot and qubit ([slow noise](../guides/relaxation.md#slow-noise)). Plans"
+        " have a normal deviate's values by a quadrature that is right to 10⁻⁹.",
+        QUASISTATIC,
     )
     lines += [
         "",
@@ -231,7 +239,8 @@ def _channel_section(title: str, text: str, table: Mapping[str, ChannelDefinitio
             tagged = tagged.replace(", 0.0" * 61, ", ...")  # of 62 zeros
         test = f"`test_every_instruction.py::test_channel[{name}]`"
         meaning = channel.description.replace("|", "\\|")
-        lines.append(f"| {call} | {meaning} | `{tagged}` | yes | yes | {test} |")
+        supported = "samplers" if why_no_plan(TaggedChannel(name, ())) else "yes"
+        lines.append(f"| {call} | {meaning} | `{tagged}` | {supported} | yes | {test} |")
     return lines
 
 

@@ -101,7 +101,7 @@ _IF_QUBITS_RELAX = (
     "Or sample with engine='trajectory', which follows each shot: relaxation hardly makes its vectors longer."
 )
 
-STEP_NANOSECONDS = 10.0
+_STEP_NANOSECONDS = 10.0
 """What it takes to follow a shot, for a target of an instruction; see ``docs/guides/relaxation.md``."""
 
 _DECAYS = "the qubit decays"
@@ -157,7 +157,7 @@ class CompiledCircuit:
         self.program = program
         self._quantum = quantum
         self._reference = ReferenceSample(program, lambda: self.quantum, likely_outputs)
-        self._likely_outputs = likely_outputs
+        self.likely_outputs = likely_outputs
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
         self._simulated_widths: dict[
@@ -263,61 +263,15 @@ class CompiledCircuit:
                     " it is in no list of faults, and in no rate that is computed from faults. Count errors"
                     " with a sampler, which is exact: compile_detector_sampler().sample_counts(shots); with a"
                     " decoder, soft_pymatching (docs/guides/decoding.md)."
-                    f"{self._cost_of_counting()} {_REMEDIES[what]}"
+                    f"{_cost_of_counting(self)} {_REMEDIES[what]}"
                 )
-
-    def _cost_of_counting(self) -> str:
-        """What it costs to count the errors, for messages; counted, and not timed."""
-        text = " A rate r is known to 10% after 100/r shots"
-        if not self.program.has_non_pauli_channels:
-            return f"{text}, and leakage makes shots no wider."
-        outputs = range(self.program.num_detectors + self.program.num_observables)
-        try:
-            time = self.followed_nanoseconds(lambda each: each.detector_plan(RequestedOutputs.of(outputs)))
-        except (NotImplementedError, ResourceLimitError):
-            return f"{text}."
-        return (
-            f"{text}; by numbers of operations, a shot that is followed (engine='trajectory') takes"
-            f" {time:,.0f} ns of a core, so that a rate of 1e-6 takes {time / 10:,.0f} s."
-        )
-
-    def followed_nanoseconds(self, planned: Callable[[CompiledCircuit], SamplingPlan]) -> float:
-        """What it takes to follow a shot by itself, from numbers of operations: the same on every machine.
-
-        Args:
-            planned: Makes the plan of a circuit.
-
-        Raises:
-            ResourceLimitError: There is no plan of the circuit without noise.
-        """
-        vector = simulation_nanoseconds(planned(self._turned_alone))
-        return STEP_NANOSECONDS * self.program.extent.targets + vector
 
     @cached_property
     def without_non_pauli_channels(self) -> CompiledCircuit:
         """The circuit itself if its noise is Pauli errors and leakage; otherwise the one without noise."""
         if not self.program.has_non_pauli_channels:
             return self
-        decides = bool(self.program.decisions)
-        return compile_circuit(without_noise(self.circuit), self._likely_outputs, with_decisions=decides)
-
-    @cached_property
-    def _turned_alone(self) -> CompiledCircuit:
-        """The circuit without noise, but with some rotation at each turn by quasi-static noise."""
-        if not self.program.extent.turns:
-            return self.without_non_pauli_channels
-
-        def turned(part: stim.CircuitInstruction) -> stim.Circuit | None:
-            turn = quasistatic_of(part) if part.tag else None
-            if turn is None:
-                return None
-            angle = max(turn.angles, key=abs)
-            rotation = stim.CircuitInstruction("I", part.targets_copy(), tag=f"R_Z(theta={angle!r}*pi)")
-            return circuit_of(rotation)
-
-        decides = bool(self.program.decisions)
-        circuit = without_noise(with_replaced(self.circuit, turned))
-        return compile_circuit(circuit, self._likely_outputs, with_decisions=decides)
+        return _compiled_like(self, without_noise(self.circuit))
 
     def fault_plan(
         self,
@@ -512,3 +466,56 @@ class CompiledCircuit:
 def _needed_for(compiled: CompiledCircuit, requested: RequestedOutputs) -> list[Operation]:
     outcomes = compiled.effects("detectors").outcomes
     return needed_operations(compiled.quantum.operations, outcomes, requested)
+
+
+def followed_nanoseconds(
+    compiled: CompiledCircuit, planned: Callable[[CompiledCircuit], SamplingPlan]
+) -> float:
+    """What it takes to follow a shot by itself, from numbers of operations: the same on every machine.
+
+    Args:
+        compiled: The circuit.
+        planned: Makes the plan of a circuit.
+
+    Raises:
+        ResourceLimitError: There is no plan of the circuit without noise.
+    """
+    vector = simulation_nanoseconds(planned(_turned_alone(compiled)))
+    return _STEP_NANOSECONDS * compiled.program.extent.targets + vector
+
+
+def _turned_alone(compiled: CompiledCircuit) -> CompiledCircuit:
+    """The circuit without noise, but with some rotation at each turn by quasi-static noise."""
+    if not compiled.program.extent.turns:
+        return compiled.without_non_pauli_channels
+
+    def turned(part: stim.CircuitInstruction) -> stim.Circuit | None:
+        turn = quasistatic_of(part) if part.tag else None
+        if turn is None:
+            return None
+        angle = max(turn.angles, key=abs)
+        return circuit_of(stim.CircuitInstruction("I", part.targets_copy(), tag=f"R_Z(theta={angle!r}*pi)"))
+
+    return _compiled_like(compiled, without_noise(with_replaced(compiled.circuit, turned)))
+
+
+def _compiled_like(compiled: CompiledCircuit, circuit: stim.Circuit) -> CompiledCircuit:
+    """Another circuit, compiled in the same way."""
+    decides = bool(compiled.program.decisions)
+    return compile_circuit(circuit, compiled.likely_outputs, with_decisions=decides)
+
+
+def _cost_of_counting(compiled: CompiledCircuit) -> str:
+    """What it costs to count the errors, for messages; counted, and not timed."""
+    program, text = compiled.program, " A rate r is known to 10% after 100/r shots"
+    if not program.has_non_pauli_channels:
+        return f"{text}, and leakage makes shots no wider."
+    outputs = RequestedOutputs.of(range(program.num_detectors + program.num_observables))
+    try:
+        time = followed_nanoseconds(compiled, lambda each: each.detector_plan(outputs))
+    except (NotImplementedError, ResourceLimitError):
+        return f"{text}."
+    return (
+        f"{text}; by numbers of operations, a shot that is followed (engine='trajectory') takes"
+        f" {time:,.0f} ns of a core, so that a rate of 1e-6 takes {time / 10:,.0f} s."
+    )

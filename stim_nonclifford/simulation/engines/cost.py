@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...base.errors import HOW_TO_NARROW, ResourceLimitError, SlowShotsWarning
 from ...base.memory import machine_bytes
-from ..compiler import CompiledCircuit
+from ..compiler import CompiledCircuit, followed_nanoseconds
 from ..plan import SamplingPlan
 from ..reduction import reduction_of, simulated_width, simulation_nanoseconds
 from .options import EngineOptions
@@ -82,7 +82,7 @@ def counted_cost(
     if not compiled.program.has_non_pauli_channels or compiled.quantum.peak_width <= _NARROW:
         return None
     try:
-        followed = compiled.followed_nanoseconds(planned)
+        followed = followed_nanoseconds(compiled, planned)
     except ResourceLimitError:
         return None  # the refusal of the plan says more
     try:

@@ -132,6 +132,7 @@ TrajectoryProgram::TrajectoryProgram(const Program& program, TrajectoryOutputs w
     }
     std::ranges::stable_sort(places, {}, &NoisePlace::step);
     for (NoisePlace& place : places) {
+        if (place.kind == NoiseKind::misread) continue;  // it has the number of its record
         place.decision = num_decisions;
         num_decisions += place.kind == NoiseKind::leaking_from_ones ? place.size : 1;
     }
@@ -249,7 +250,8 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             const double most = std::max(step.amount, step.second_amount);
             if (most == 0) break;
             places.push_back({.kind = NoiseKind::misread, .is_inverted = step.is_inverted != 0, .step = static_cast<uint32_t>(steps.size()),
-                              .number = record, .probability = most, .weights = {step.amount / most, step.second_amount / most, 0}});
+                              .number = record, .decision = num_decisions++, .probability = most,
+                              .weights = {step.amount / most, step.second_amount / most, 0}});
             break;
         }
         case Kind::turn: {

@@ -138,9 +138,7 @@ def test_what_counts_pauli_errors_refuses() -> None:
         match=r"Line 2: `QUASISTATIC`: the qubit turns .* 66 ns .* takes 7 s.* circuit.pauli_twirl",
     ):
         circuit.faults()
-    assert str(circuit.pauli_twirl()) == str(
-        snc.Circuit(str(circuit).replace("QUASISTATIC(0.1)", "Z_ERROR(0.0240751)"))
-    )
+    assert "Z_ERROR[twirl of QUASISTATIC](0.0240751) 0" in str(circuit.pauli_twirl())
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def generator(name: str) -> ModuleType:
 
 def test_pictures_are_fresh() -> None:
     drawn = dict(generator("make_pictures").pictures())
-    files = (*DOCS.glob("pictures/*.svg"), *DOCS.parent.glob("circuits/*/pictures/*.svg"))
+    files = (*DOCS.glob("pictures/**/*.svg"), *DOCS.parent.glob("circuits/*/pictures/*.svg"))
     assert {file: file.read_text(encoding="utf-8") for file in files} == drawn, (
         "run python docs/site/make_pictures.py"
     )

@@ -13,6 +13,7 @@ import stim
 from stim_nonclifford.dialect.channels.channel_tags import ChannelDefinition, tagged_channel
 from stim_nonclifford.dialect.channels.kraus import KRAUS
 from stim_nonclifford.dialect.channels.leakage import LEAKAGE
+from stim_nonclifford.dialect.channels.quasistatic import QUASISTATIC
 from stim_nonclifford.dialect.channels.readout import MEASUREMENTS, readout_head
 from stim_nonclifford.dialect.channels.relaxation import RELAXATION
 from stim_nonclifford.dialect.channels.three_qubit_errors import THREE_QUBIT_ERRORS
@@ -97,6 +98,12 @@ def table() -> str:
         "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
         {**RELAXATION, **KRAUS},
     )
+    lines += _channel_section(
+        "Quasi-static noise",
+        "Angles that are drawn once for each shot and qubit ([slow noise](../guides/relaxation.md#slow-noise)). Plans"
+        " have a normal deviate's values by a quadrature that is right to 10⁻⁹.",
+        QUASISTATIC,
+    )
     lines += [
         "",
         "## Readout noise",
@@ -113,7 +120,8 @@ def table() -> str:
     lines += _channel_section(
         "Leakage and loss",
         "What gates, measurements and resets do to qubits that are leaked or lost:"
-        " [leakage and loss](../guides/relaxation.md#leakage-and-loss).",
+        " [leakage and loss](../guides/relaxation.md#leakage-and-loss). Leakage"
+        " [that depends on the state](../guides/relaxation.md#leakage-that-depends-on-the-state) is for samplers alone.",
         LEAKAGE,
     )
     lines += [

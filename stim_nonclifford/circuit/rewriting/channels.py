@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import stim
 
 from ...base.written_circuits import instructions_in, source_tag
-from ...dialect import kraus_of, readout_noise_of, relaxation_of, three_qubit_errors_of
+from ...dialect import kraus_of, quasistatic_of, readout_noise_of, relaxation_of, three_qubit_errors_of
 from ...simulation.compiler.program.channels import independent_errors, patterns_of
 
 _CHAIN = ("E", "ELSE_CORRELATED_ERROR")
@@ -83,7 +83,7 @@ def has_interrupted_chain(parts: Iterable[stim.CircuitInstruction | stim.Circuit
 
 
 def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-    """The Pauli twirl of relaxation, of Kraus operators, or of readout noise; None for other instructions.
+    """The Pauli twirl of relaxation, Kraus operators, quasi-static or readout noise; None for others.
 
     Examples:
         >>> tag = "AMPLITUDE_DAMPING(gamma=0.36)"
@@ -99,6 +99,10 @@ def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | Non
     if kraus is not None:
         name = f"PAULI_CHANNEL_{kraus.num_qubits}"
         result.append(name, instruction.targets_copy(), kraus.twirl, tag=source_tag(kraus.name))
+        return result
+    turn = quasistatic_of(instruction)
+    if turn is not None:
+        result.append("Z_ERROR", instruction.targets_copy(), turn.twirl, tag=source_tag(turn.name))
         return result
     channel = relaxation_of(instruction)
     if channel is None:

@@ -25,6 +25,13 @@ from .channels import has_interrupted_chain
 _MIX = 0.75
 """DEPOLARIZE1 with this probability makes a qubit completely mixed."""
 
+_OVER_STATES = {
+    "LEAKAGE_FROM_ONE": ("LEAKAGE", 0.5, 1),
+    "LEAKAGE_FROM_11": ("LEAKAGE", 0.25, 2),
+    "RELAX_TO_ONE": ("RELAX", 1.0, 1),
+}
+"""What stands for leakage that depends on the state: the share of its probability, and of its qubits."""
+
 
 def has_leakage(circuit: stim.Circuit) -> bool:
     """Whether a circuit has instructions of leakage or loss, heralds included."""
@@ -60,12 +67,32 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     """
     if not has_leakage(circuit):
         return circuit
-    instructions = list(unrolled(circuit))
+    instructions = list(averaged_over_states(unrolled(circuit)))
     announces = flags and not has_interrupted_chain(instructions)
     averages = _Averages(circuit.num_qubits if announces else None, leakage_models(instructions))
     for instruction in instructions:
         averages.add(instruction)
     return averages.circuit()
+
+
+def averaged_over_states(
+    instructions: Iterable[stim.CircuitInstruction],
+) -> Iterator[stim.CircuitInstruction]:
+    """Instructions with leakage that depends on no state in place of leakage from 1, or to it.
+
+    Examples:
+        >>> [leaking] = averaged_over_states(stim.Circuit("II_ERROR[LEAKAGE_FROM_11(p=0.4)] 0 1 2 3"))
+        >>> print(leaking)
+        I_ERROR[LEAKAGE(p=0.1)] 0 2
+    """
+    for instruction in instructions:
+        channel = leakage_of(instruction) if instruction.tag else None
+        if channel is None or channel.name not in _OVER_STATES:
+            yield instruction
+            continue
+        name, share, size = _OVER_STATES[channel.name]
+        targets = instruction.targets_copy()[::size]
+        yield stim.CircuitInstruction("I_ERROR", targets, tag=f"{name}(p={share * channel.values[0]!r})")
 
 
 @dataclass

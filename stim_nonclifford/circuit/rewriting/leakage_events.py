@@ -26,7 +26,7 @@ from ...simulation.compiler.error_models import decomposed, parts_of, targets_of
 from ...simulation.compiler.program.leakage_steps import is_leakage_model, leakage_models
 from ...simulation.compiler.program.loops import unrolled
 from .channels import has_interrupted_chain
-from .leakage import has_leakage, parts_with_qubits
+from .leakage import averaged_over_states, has_leakage, parts_with_qubits
 
 _MOST_GENERATORS = 5
 """Larger groups have a subgroup with so many generators in their place, that flips each output as often."""
@@ -108,7 +108,7 @@ class LeakageEvents:
     """The events of a tagged circuit with leakage or loss, and the circuit without these."""
 
     def __init__(self, circuit: stim.Circuit) -> None:
-        instructions = list(unrolled(circuit))
+        instructions = list(averaged_over_states(unrolled(circuit)))
         self._replacements = leakage_models(instructions).replacements
         self._num_qubits = circuit.num_qubits
         self._parts: list[stim.CircuitInstruction | int] = []

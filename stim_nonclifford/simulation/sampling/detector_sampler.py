@@ -108,8 +108,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             self._trajectory_threads = options.threads
         self._numbers = ShotNumbers()
         self._has_looked_at_observables = False
-        if compiled.program.is_switched or self._trajectory_threads:  # there is no plan of the circuit itself
-            return
+        if self._trajectory_threads or (decides is not None and compiled.program.is_switched):
+            return  # there is no plan of the circuit itself
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
         compiled.check_width(counted, max_active_coordinates)
         # What all methods need is computed here; a method's first call adds the plan for its question.

@@ -309,7 +309,9 @@ def test_messages_name_lines_of_the_circuit() -> None:
         def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
             return Failing(0, dem)
 
-    text = "M 0\nREPEAT[IF rec[-1]] 1 {\n    M 1\n    MX 2\n}\nX_ERROR(0.1) 3\nM 3\nDETECTOR rec[-1]\nDECODE 3"
+    text = (
+        "M 0\nREPEAT[IF rec[-1]] 1 {\n    M 1\n    MX 2\n}\nX_ERROR(0.1) 3\nM 3\nDETECTOR rec[-1]\nDECODE 3"
+    )
     with pytest.raises(DecisionsFailedError, match="Line 9: decision 0"):
         snc.Circuit(text).compile_sampler(decoder=FailingDecoder()).sample(1)
 

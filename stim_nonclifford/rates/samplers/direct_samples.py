@@ -22,11 +22,9 @@ class DirectSamples(Sampler):
         estimate = P · (number of samples that are accepted and wrong) / n.
 
     This is stratified sampling with proportional weights: each sample has the weight P.
-
-    Attributes:
-        least: The least number of free faults.
-        most: The largest one.
     """
+
+    method = "direct samples"
 
     def __init__(
         self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False

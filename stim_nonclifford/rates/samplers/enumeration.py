@@ -19,14 +19,16 @@ class Enumeration(Sampler):
 
         estimate = sum over F, coins c and outcomes o of P(F) 2^-coins P(o | F, c) [accepted and wrong]
 
-    Attributes:
-        least: k, the number of free faults; ``stratum.size(k)`` must be finite.
+    Args:
+        number: k, the number of free faults; ``stratum.size(k)`` must be finite.
     """
+
+    method = "enumerated"
 
     def __init__(
         self, stratum: Stratum, classifier: Classifier, number: int, stores_failures: bool = False
     ) -> None:
-        self.least = number
+        self.least = self.most = number
         super().__init__(stratum, classifier, stores_failures)
         self._failing: list[tuple[Indices, Words, Floats]] = []
 

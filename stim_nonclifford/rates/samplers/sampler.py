@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,11 +51,18 @@ class Sampler(ABC):
         stores_failures: Whether failing sets are stored, for error budgets.
 
     Attributes:
+        method: The name of the method, for tables.
+        least: The least number of free faults.
+        most: The largest one.
         tally: The sums of the weights.
         found: The failing sets.
         cost: About what was spent, in flips of detection events: each fault set costs one more than it has
             faults.
     """
+
+    method: ClassVar[str]
+    least: int
+    most: int
 
     def __init__(self, stratum: Stratum, classifier: Classifier, stores_failures: bool = False) -> None:
         self._stratum, self._classifier = stratum, classifier
@@ -67,6 +75,11 @@ class Sampler(ABC):
     @abstractmethod
     def probability(self) -> float:
         """The probability of the part; the largest weight that a sample may have, if not known better."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether its sum is part of the rate, with a zero-count bound in the standard error."""
+        return True
 
     @abstractmethod
     def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:

@@ -115,14 +115,14 @@ class Splitting(Sampler):
     Args:
         top: Levels end at this gap.
         floor: Levels end one below the first whose states have so small a probability.
-
-    Attributes:
-        least: The least number of free faults.
     """
 
+    method = "splitting"
+
     def __init__(self, stratum: Stratum, classifier: Classifier, least: int, top: int, floor: float) -> None:
-        self.least, self._top, self._floor = least, top, floor
-        self._direct = DirectSamples(stratum, classifier, least, stratum.numbers.most)
+        self.least, self.most = least, stratum.numbers.most
+        self._top, self._floor = top, floor
+        self._direct = DirectSamples(stratum, classifier, least, self.most)
         self._levels: list[_Level] = []
         self._has_levels = False
         super().__init__(stratum, classifier)
@@ -152,6 +152,7 @@ class Splitting(Sampler):
                 gaps.append(below.classes.gaps)
                 # The first states are independent; of a chain, all may be alike.
                 unseen.append(weight * (_LENGTH if unseen else 1) or unseen[-1])
+            self.cost += shots * (1 + round(self._stratum.numbers.mean))
             least = np.array([_REFUSED, *(level.least for level in self._levels)])
             self.tally.add_run(shots, np.concatenate(values), np.concatenate(gaps), least, np.array(unseen))
 

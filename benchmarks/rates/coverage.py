@@ -22,7 +22,7 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory, toric_memory
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates import estimate
+from stim_nonclifford.rates.samplers.strata import Stratum
 
 
 def two_codes(p: float) -> stim.Circuit:
@@ -121,7 +121,7 @@ def coverage_of(name: str, runs: int, relative_error: float, first_seed: int = 1
         return point.logical_error_rate, point.standard_error, point.interval
 
     truth, uncertainty, _ = rate(1, 0.001)
-    with mock.patch.object(estimate, "_LISTED_AT", 0.0):
+    with mock.patch.object(Stratum, "size", return_value=math.inf):
         found = [rate(first_seed + k, relative_error) for k in range(runs)]
     pulls = [(value - truth) / error for value, error, _ in found]
     mean = sum(pulls) / runs

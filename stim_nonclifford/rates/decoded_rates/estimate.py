@@ -39,18 +39,16 @@ from ..decoding.classifying import Classifier
 from ..estimation.allocation import Contributions, allocate, factors
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.failing_sets import FailingSets
-from ..estimation.interval import COVERAGE
-from ..estimation.ratios import Sums, sums_over
+from ..estimation.interval import COVERAGE, Sums, sums_over
 from ..estimation.tally import ACCEPTED, WRONG, Tally
 from ..results import GapPoint, LogicalErrorRate, RateStratum
 from ..results.logical_error_rate import FaultSets
 from ..results.strata import name_of_faults
 from ..samplers.backward_deletion import BackwardDeletion, Lineages, Orphans
-from ..samplers.direct_samples import DirectSamples
-from ..samplers.enumeration import Enumeration
-from ..samplers.sampler import Sampler
+from ..samplers.sampler import DirectSamples, Enumeration, Sampler
 from ..samplers.splitting import Splitting
 from ..samplers.strata import Stratum
+from ..samplers.undetected_sets import MOST_MEMBERS
 from .faults.mechanisms import FaultModel, Floats, fault_model, seed_words
 from .partition import MOST_TIME, Partition, partition, probability_of_no_member
 from .questions import DecodingProblem
@@ -63,19 +61,13 @@ if TYPE_CHECKING:
 _FIRST_SHOTS = 128
 """Shots of each part before any is preferred. Doubled, easy questions take a little longer."""
 
-_LISTED_AT = 2.5
-"""A part is enumerated if so many times the shots that are wanted are all. Doubled, that is earlier."""
-
 _MOST_AT_ONCE = 1 << 17
 """Shots of a part before errors are evaluated again. Doubled, searches overshoot by more."""
 
-_MOST_LISTED = 1 << 18
-"""If all fault sets are so many, all are enumerated, and the rate is exact; and before backward deletion, the
-sets of few faults. Doubled, that takes twice the time (half a second with PyMatching), and hardly ever
-reaches one fault more."""
-
-_RARE_FROM = 1 << 18
-"""If the rate needs more shots, its stratum gets a sampler of rare failures. Doubled, that takes longer."""
+_MANY_SHOTS = 1 << 18
+"""If all fault sets are so many, all are enumerated, and the rate is exact. If the rate needs more shots, a
+sampler of rare failures takes over, for which sets of few faults are enumerated up to that number. Doubled,
+either takes longer: half a second more with PyMatching."""
 
 _MOST_SHOTS = 1 << 22
 """A search without a limit on the time ends after about so many shots, unless all are accepted. Doubled, one
@@ -85,10 +77,10 @@ _LISTED_FROM = 1 << 20
 """If more shots are needed, accepted sets are listed, at once if this is 0; and so many without a failure end
 the search for one. Doubled, some questions take twice as long."""
 
-_MOST_TIMES = 20.0
+_MOST_TIMES = math.exp(MOST_MEMBERS / 2)
 """Accepted sets are listed if accepted shots are at most so many times as likely as those in which nothing
-flips a postselected detector: if their numbers of members have a Poisson distribution, its mean is 3, and
-sets that can be listed have 95% of it. Doubled, more searches list sets to no use."""
+flips a postselected detector: if their numbers of members have a Poisson distribution, its mean is at most
+half of the members that listed sets have at most, and these have 95% of it."""
 
 _PART_OF_SHOTS = math.sqrt(3) / 2
 """With lists, what the error of shots may be of the one that is asked for: that of lists is at most half."""
@@ -106,14 +98,6 @@ _RATE_AT_START = 0.005
 _FEWEST_FAILURES = 64
 """Effective failing samples before the variance of deletion is believed. Doubled, errors are surer, and
 coarse ones take twice as long."""
-
-_PART_OF_ORPHANS = 0.25
-"""Direct samples of orphans cost this part of the rest, at most, where more of them would not suffice either.
-Doubled, an interval that has room for an orphan has half as much of it."""
-
-_MOST_FOR_ORPHANS = 8
-"""What may be spent on orphans, as a multiple of the rest, if the interval then has hardly any room for one.
-Doubled, more intervals are narrow, and such a search takes twice as long."""
 
 _ROOM_FOR_ORPHANS = 0.5
 """The part of the relative error that is asked for, which one orphan may have. Doubled, intervals reach 6%
@@ -225,7 +209,7 @@ class Search:
         Gaps that need more than ``most_shots`` are left aside.
         """
         try:
-            if sum(each.size for each in self._parts) <= _MOST_LISTED:
+            if sum(each.size for each in self._parts) <= _MANY_SHOTS:
                 for each in self._parts:
                     self._enumerate(each)
             for each in sorted(self._parts, key=lambda each: -each.sampler.probability):
@@ -274,7 +258,7 @@ class Search:
 
     def _draw(self, part: _Part, shots: int) -> None:
         """Draws so many shots, or enumerates the part. What was drawn when time is over is counted."""
-        if part.size > _LISTED_AT * shots:
+        if part.size > shots:
             part.sampler.take(shots, part.rng, self._deadline)
         else:
             self._enumerate(part)
@@ -374,7 +358,7 @@ class Search:
         needed = np.bincount([each.stratum for each in self._counted], self._needed(sums)[:, place])
         number = int(needed.argmax())
         has_sampler = self._asked.confidence or self._accepts_all
-        return number if has_sampler and number not in self._refined and needed.sum() >= _RARE_FROM else None
+        return number if has_sampler and number not in self._refined and needed.sum() >= _MANY_SHOTS else None
 
     def _replace(self, number: int, least: int, samplers: list[Sampler]) -> None:
         """Other samplers of a stratum from a number of free faults on."""
@@ -400,7 +384,7 @@ class Search:
         listed = 0.0
         for each in sorted(self._parts, key=lambda each: each.sampler.least):
             listed += each.sampler.tally.samples if each.sampler.tally.is_exact else each.size
-            if listed > _MOST_LISTED:
+            if listed > _MANY_SHOTS:
                 break
             if not each.sampler.tally.is_exact:
                 self._enumerate(each)
@@ -458,7 +442,7 @@ class Search:
         return above
 
     def _samples_of_orphans(self, orphans: Orphans, others: float, sums: Sums) -> int:
-        """How many direct samples look for orphans: so many that one hardly matters, or that cost little.
+        """How many direct samples look for orphans: until one hardly matters, or they cost half of all.
 
         Args:
             orphans: The sampler.
@@ -468,9 +452,7 @@ class Search:
         law = self._strata[0].numbers.probabilities[orphans.least : orphans.most + 1]
         cost = float(law @ np.arange(1 + orphans.least, 2 + orphans.most)) / float(law.sum())
         wanted = orphans.probability / (_ROOM_FOR_ORPHANS * self._wanted * float(sums.wrong[0]))
-        if wanted * cost > _MOST_FOR_ORPHANS * others:
-            wanted = min(wanted, _PART_OF_ORPHANS * others / cost)
-        return max(_FIRST_SHOTS, math.ceil(wanted))
+        return max(_FIRST_SHOTS, math.ceil(min(wanted, others / cost)))
 
     def _show(self, sums: Sums, place: int, gap: int) -> None:
         at = f" at gap {gap}" if self._asked.confidence else ""
@@ -661,7 +643,7 @@ def _ranges_of(stratum: Stratum) -> list[tuple[int, int]]:
     law = stratum.numbers.probabilities
     found: list[tuple[int, int]] = []
     for number in np.flatnonzero(law[::-1].cumsum()[::-1]).tolist():
-        if stratum.size(number) > _LISTED_AT * _MOST_AT_ONCE:
+        if stratum.size(number) > _MOST_AT_ONCE:
             return [*found, (number, stratum.numbers.most)]
         found.append((number, number))
     return found

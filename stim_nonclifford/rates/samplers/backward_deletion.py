@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.deadline import Deadline
-from .direct_samples import DirectSamples
-from .sampler import Batch, Sampler, classified
+from .sampler import Batch, DirectSamples, Sampler, classified
 from .strata import FaultStates, Floats, Indices, Stratum, Words
 
 Bits = npt.NDArray[np.bool_]

@@ -14,6 +14,7 @@ waste-free sequential Monte Carlo (H. D. Dau, N. Chopin, J. R. Stat. Soc. B 84, 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,8 +24,7 @@ import numpy.typing as npt
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.deadline import Deadline
 from ..estimation.tally import RunTally
-from .direct_samples import DirectSamples
-from .sampler import Batch, Sampler, classified
+from .sampler import Batch, DirectSamples, Sampler, classified
 from .strata import FaultStates, Indices, Stratum
 
 Bits = npt.NDArray[np.bool_]
@@ -44,10 +44,6 @@ _FEWEST_RUNS = 8
 _LEAST_ABOVE = 32
 """States above a level that make another level, where most have the score of the level. Doubled, fewer gaps
 are reached."""
-
-_STEP_OF_PART = 1.25
-"""The factor by which a move becomes larger or smaller while levels are found. Doubled, its size is known
-less well."""
 
 _REFUSED = np.iinfo(np.int64).min
 """The score of shots that are discarded."""
@@ -210,8 +206,7 @@ class Splitting(Sampler):
             at = both.taken(np.arange(len(at)) + len(at) * is_accepted)
             found.append(at)
             if adapts:
-                is_small = is_accepted.mean() > _PART
-                level.part = min(1.0, level.part * (_STEP_OF_PART if is_small else 1 / _STEP_OF_PART))
+                level.part = min(1.0, level.part * math.exp(is_accepted.mean() - _PART))
         return _Population.joined(found)
 
     def _classified(self, states: FaultStates, deadline: Deadline) -> _Population:

@@ -11,6 +11,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import estimate
+from stim_nonclifford.rates.samplers.strata import Stratum
 from tests.support.rates.decoded_rate_cases import repetition_code
 
 SIGNIFICANT = 6.0
@@ -71,7 +72,7 @@ class Wrong(sinter.Decoder, sinter.CompiledDecoder):  # type: ignore[misc]  # Si
 @pytest.mark.parametrize("prediction", [0, 1])
 def test_none_and_all_wrong_have_intervals(prediction: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """An observable that no sampled shot flips: neither 0 nor 1 is claimed exactly."""
-    monkeypatch.setattr(estimate, "_LISTED_AT", 0.0)
+    monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
     monkeypatch.setattr(estimate, "_MOST_SHOTS", 1 << 13)
     circuit = snc.Circuit(
         "R 0 1\nX_ERROR(0.2) 0\nX_ERROR(1e-9) 1\nM 0 1\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"

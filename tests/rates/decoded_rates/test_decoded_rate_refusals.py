@@ -102,7 +102,7 @@ def test_a_decoder_that_is_always_right() -> None:
     assert (rate.logical_error_rate, rate.standard_error, rate.interval) == (0, 0, (0, 0))
     # Of many errors, not all sets can be looked at.
     with pytest.raises(
-        snc.ResourceLimitError, match=r"failed in none of [\d,]+ shots.*at most 8\.2e-15 \(95%\)"
+        snc.ResourceLimitError, match=r"failed in none of [\d,]+ shots.*at most 7\.8e-13 \(95%\)"
     ):
         flips([1e-3] * 50).logical_error_rate(
             decoder=Wrapped(lambda dets: np.zeros_like(dets[:, :1])), seed=1
@@ -148,7 +148,7 @@ def test_sets_that_could_not_be_looked_at_are_in_the_interval(size: int) -> None
     (note,) = rate.notes
     samples = int(note.split()[1].replace(",", ""))
     one = (at_least(count, p, 3) - at_least(count, p, 5)) / samples
-    assert high - rate.logical_error_rate > 3 * one
+    assert high - rate.logical_error_rate > 2.9 * one  # of Fay and Feuer, where the rest is known
     assert "random sets of 3 to 4 faults" in str(rate)
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import estimate
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.decoding.matching.matching_graph import detectors_that_matter
 from stim_nonclifford.rates.results import LogicalErrorRate
+from stim_nonclifford.rates.samplers.strata import Stratum
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,
     probabilities_of_sets,
@@ -39,7 +39,7 @@ def assert_agrees(rate: LogicalErrorRate, exact: float) -> None:
 
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimate, "_LISTED_AT", 0.0)
+    monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])

@@ -29,15 +29,12 @@ from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_d
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
-from stim_nonclifford.rates.estimation.ratios import ratio_of
+from stim_nonclifford.rates.estimation.interval import ratio_of
 from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, RunTally, Tally
 from stim_nonclifford.rates.samplers.backward_deletion import BackwardDeletion, Orphans
-from stim_nonclifford.rates.samplers.direct_samples import DirectSamples
-from stim_nonclifford.rates.samplers.enumeration import Enumeration
-from stim_nonclifford.rates.samplers.fault_numbers import FaultNumbers
-from stim_nonclifford.rates.samplers.sampler import Sampler
+from stim_nonclifford.rates.samplers.sampler import DirectSamples, Enumeration, Sampler
 from stim_nonclifford.rates.samplers.splitting import Splitting
-from stim_nonclifford.rates.samplers.strata import Stratum
+from stim_nonclifford.rates.samplers.strata import FaultNumbers, Stratum
 from tests.support.rates.decoded_rate_cases import T_STATE, TELEPORTED, flips, model_of, repetition_code
 
 SIGNIFICANT = 5.5
@@ -362,8 +359,8 @@ def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.G
 
 @pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name and name != "gaps"])
 def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimate, "_LISTED_AT", 0.0)
-    monkeypatch.setattr(estimate, "_RARE_FROM", 0)
+    monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
+    monkeypatch.setattr(estimate, "_MANY_SHOTS", 0)
     case = CASES[name]()
     symptoms = Symptoms(case.model.num_detectors, case.model.num_observables, ((), ()), {})
     none = np.zeros(case.model.num_detectors, dtype=np.bool_)

@@ -360,7 +360,7 @@ def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.G
 @pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name and name != "gaps"])
 def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
-    monkeypatch.setattr(estimate, "_MANY_SHOTS", 0)
+    monkeypatch.setattr(estimate, "MANY_SHOTS", 0)
     case = CASES[name]()
     symptoms = Symptoms(case.model.num_detectors, case.model.num_observables, ((), ()), {})
     none = np.zeros(case.model.num_detectors, dtype=np.bool_)

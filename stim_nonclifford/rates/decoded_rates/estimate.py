@@ -509,10 +509,10 @@ def _notes_on_orphans(parts: Parts) -> list[str]:
 
 
 def _rows(parts: Parts, sums: Sums, gaps: npt.NDArray[np.int64], last: int) -> list[RateStratum]:
-    """The strata; of a single one, its parts."""
+    """The strata; if accepted sets were not listed, the numbers of faults."""
     shares = (sums, gaps, last)
     every = list(range(len(parts.counted)))
-    if len(parts.strata) > 1:
+    if parts.listed is not None:
         owners = [each.stratum for each in parts.counted]
         mine = [[k for k in every if owners[k] == number] for number in range(len(parts.strata))]
         return [
@@ -561,7 +561,7 @@ def _row(
     wrong = sums.shares[mine].sum(axis=0)
     methods = list(dict.fromkeys(each.method for each in samplers))
     probability = stratum.probability
-    if len(parts.strata) == 1:
+    if parts.listed is None:
         probability = sum(each.probability for each in samplers)
     kept = sum(float(tally.means(gaps[:1])[ACCEPTED][0]) for tally in tallies)
     at_largest = float(wrong[last] / sums.wrong[last]) if sums.wrong[last] else 0.0

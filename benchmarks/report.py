@@ -148,15 +148,15 @@ def _ratio(row: dict[str, Any], suite: str) -> str:
     first = next(iter(row["results"]))
     names = [name for name in rates if name != first] if suite == "narrow" else OTHERS
     others = [rates[name] for name in names if name in rates and (name != CLIFFORD or suite != "peers")]
-    return f"{rates[first] / max(others):.3g}" if first in rates and others else ""
+    return _power_of_ten(rates[first] / max(others)) if first in rates and others else ""
 
 
 def _power_of_ten(value: float) -> str:
-    """A number such as 1.6×10⁸; numbers below 1000 stay as they are."""
+    """A number such as 1.6·10⁸; numbers below 1000 stay as they are."""
     if value < 1000:
         return f"{value:.3g}"
     mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{mantissa}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+    return f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
 def draw(results: dict[str, Any], path: Path) -> Path:

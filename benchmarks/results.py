@@ -59,8 +59,7 @@ RESULTS = (
             f"{FIGURE} --d 3 --compute_seconds 600 --relative_error 0.1 --max_seconds 1200",
             f"{FIGURE} --d 5 --variant published flagged --compute_seconds 1200 --relative_error 0.15"
             " --max_seconds 600",
-            "-m examples.cultivation.end_to_end --from out/results/end_to_end"
-            " --out docs/plots/cultivation_end_to_end.png",
+            "-m examples.cultivation.end_to_end --from out/results/end_to_end --out docs/plots",
         ),
         False,
     ),

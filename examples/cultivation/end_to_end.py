@@ -1,14 +1,15 @@
 """Cultivation end to end into d2 = 15: logical error per kept shot against attempts, ours beside published.
 
-    python -m examples.cultivation.end_to_end [--from FOLDER] [--out docs/plots/cultivation_end_to_end.png]
+    python -m examples.cultivation.end_to_end [--from FOLDER] [--out docs/plots]
     python -m examples.cultivation.end_to_end --costs [--published FILE ...]
 
-Draws ``docs/plots/data/end_to_end.csv``. Each row is a point of a curve: the shots whose gap is at least
-``least_gap_dB`` are kept. ``FOLDER`` is one that ``stim-nonclifford figure end_to_end --out FOLDER`` wrote;
-its curves take the places of those in the file. ``--costs`` computes what an attempt costs on the average, in
-qubit-rounds, for our circuits and for FILES such as ``e2e_t_d3_p1e-3.stim``, and writes ``qubit_rounds.csv``
-beside the data. A round is six moments, as in a cycle of the surface code; a qubit counts from its first gate
-to its last, and until a postselected detector fires.
+Draws ``docs/plots/data/end_to_end.csv``, against attempts and against qubit-rounds. Each row is a point of a
+curve: the shots whose gap is at least ``least_gap_dB`` are kept. ``FOLDER`` is one that
+``stim-nonclifford figure end_to_end --out FOLDER`` wrote; its curves take the places of those in the file.
+``--costs`` computes what an attempt costs on the average, in qubit-rounds, for our circuits and for FILES
+such as ``e2e_t_d3_p1e-3.stim``, and writes ``qubit_rounds.csv`` beside the data. A round is six moments, as
+in a cycle of the surface code; a qubit counts from its first gate to its last, and until a postselected
+detector fires.
 """
 
 from __future__ import annotations
@@ -40,42 +41,50 @@ ROUND = 6
 """Moments of a cycle of the surface code."""
 STRENGTHS = (1e-3, 5e-4)
 COLORS = {
-    ("ours", 3, "published"): "#0072B2",
-    ("ours", 5, "published"): "#D55E00",
-    ("ours", 5, "flagged"): "#009E73",
-    ("published", 3, "published"): "#888888",
+    ("ours", 3, "published"): "#3F9BD9",
+    ("ours", 5, "published"): "#C44E00",
+    ("ours", 5, "flagged"): "#00513B",
+    ("published", 3, "published"): "#9A9A9A",
     ("published", 5, "published"): "#000000",
 }
 MARKERS = dict(zip(COLORS, "os^DX", strict=True))
 _OURS_3, _OURS_5, _FLAGGED, _PUBLISHED_3, _PUBLISHED_5 = COLORS
-LABELS: dict[tuple[int, int], dict[tuple[str, int, str], tuple[tuple[float, float], str]]] = {
-    (0, 0): {
-        _OURS_3: ((1.6, 7.0e-7), "d = 3"),
-        _OURS_5: ((11, 3.5e-7), "d = 5"),
-        _FLAGGED: ((13, 6.0e-9), "d = 5,\nflagged"),
-        _PUBLISHED_3: ((5.0, 3.1e-6), "d = 3,\npublished"),
-        _PUBLISHED_5: ((38, 2.2e-7), "d = 5, published"),
+NAMES = dict(
+    zip(
+        COLORS,
+        ("d = 3", "d = 5", "d = 5,\nflagged", "d = 3,\npublished", "d = 5,\npublished"),
+        strict=True,
+    )
+)
+"""The names of the curves."""
+LABELS: dict[tuple[str, float], dict[tuple[str, int, str], tuple[float, float]]] = {
+    ("attempts", 1e-3): {
+        _OURS_3: (1.6, 7.0e-7),
+        _OURS_5: (10, 3.5e-7),
+        _FLAGGED: (12, 1.2e-8),
+        _PUBLISHED_3: (5.2, 4.0e-6),
+        _PUBLISHED_5: (60, 2.5e-7),
     },
-    (0, 1): {
-        _OURS_3: ((1.33, 1.7e-7), "d = 3"),
-        _OURS_5: ((3.5, 1.5e-8), "d = 5"),
-        _FLAGGED: ((5.0, 3.0e-10), "d = 5,\nflagged"),
-        _PUBLISHED_3: ((2.15, 5.8e-7), "d = 3, published"),
+    ("attempts", 5e-4): {
+        _OURS_3: (1.3, 1.7e-7),
+        _OURS_5: (3.2, 1.5e-8),
+        _FLAGGED: (4.4, 6.0e-10),
+        _PUBLISHED_3: (2.1, 6.5e-7),
     },
-    (1, 0): {
-        _OURS_3: ((4.5e3, 2.0e-6), "d = 3"),
-        _OURS_5: ((9.5e3, 1.3e-7), "d = 5"),
-        _FLAGGED: ((1.4e4, 6.0e-9), "d = 5,\nflagged"),
-        _PUBLISHED_3: ((2.05e4, 5.0e-6), "d = 3, published"),
-        _PUBLISHED_5: ((3.6e4, 2.2e-7), "d = 5, published"),
+    ("qubit_rounds", 1e-3): {
+        _OURS_3: (4.4e3, 1.6e-6),
+        _OURS_5: (9.0e3, 1.3e-7),
+        _FLAGGED: (8.0e3, 1.2e-8),
+        _PUBLISHED_3: (2.1e4, 6.0e-6),
+        _PUBLISHED_5: (6.0e4, 2.5e-7),
     },
-    (1, 1): {
-        _OURS_3: ((4.3e3, 1.0e-6), "d = 3"),
-        _OURS_5: ((7.5e3, 1.5e-8), "d = 5"),
-        _FLAGGED: ((1.05e4, 3.0e-10), "d = 5,\nflagged"),
+    ("qubit_rounds", 5e-4): {
+        _OURS_3: (4.3e3, 1.7e-7),
+        _OURS_5: (7.2e3, 1.5e-8),
+        _FLAGGED: (9.2e3, 6.0e-10),
     },
 }
-"""Where the curves of a panel have their names, and these."""
+"""Where the curves of a panel have their names."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -226,28 +235,28 @@ def costs_of_file(path: Path) -> Costs:
         }
 
 
-def draw(points: Sequence[Point], costs: Costs, path: Path) -> None:
-    """Draws two panels for each strength of noise: against attempts, and against qubit-rounds."""
+def draw(points: Sequence[Point], costs: Costs, cost: str, path: Path) -> None:
+    """Draws a panel for each strength of noise, against the ``"attempts"`` or the ``"qubit_rounds"``."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    mpl.rcParams["font.size"] = 12
-    figure, panels = plt.subplots(2, 2, figsize=(11, 10), sharey=True, layout="constrained")
-    for (row, column), axes in np.ndenumerate(panels):
-        p = STRENGTHS[column]
-        mine = [point for point in points if point.p == p and (row == 0 or (point.curve, p) in costs)]
+    mpl.rcParams["font.size"] = 15
+    figure, panels = plt.subplots(1, 2, figsize=(11, 6.2), sharey=True, layout="constrained")
+    against_attempts = cost == "attempts"
+    for axes, p in zip(panels, STRENGTHS, strict=True):
+        mine = [point for point in points if point.p == p and (against_attempts or (point.curve, p) in costs)]
         for key in dict.fromkeys((point.curve, point.gate, point.kind) for point in mine):
             curve, gate, kind = key
             chosen = [point for point in mine if (point.curve, point.gate, point.kind) == key]
-            scale = costs[curve, p] if row else 1.0
+            scale = 1.0 if against_attempts else costs[curve, p]
             x = [scale * point.attempts_per_kept_shot for point in chosen]
             y = [point.rate for point in chosen]
             low, high = [point.low for point in chosen], [point.high for point in chosen]
             style: dict[str, Any] = {"color": COLORS[curve]}
             if kind == "computed":
-                axes.plot(x, y, "-" if gate == "T" else "--", linewidth=2, **style)
+                axes.plot(x, y, "-" if gate == "T" else "--", linewidth=2.5, **style)
                 axes.fill_between(x, low, high, alpha=0.25, linewidth=0, **style)
             else:
                 bars = [
@@ -255,35 +264,37 @@ def draw(points: Sequence[Point], costs: Costs, path: Path) -> None:
                     [b - a for a, b in zip(y, high, strict=True)],
                 ]
                 face = COLORS[curve] if gate == "T" else "white"
-                axes.errorbar(x, y, bars, fmt=MARKERS[curve], markersize=6, mfc=face, capsize=2, **style)
-        for curve, (place, name) in LABELS[row, column].items():
-            axes.text(*place, name, color=COLORS[curve], fontsize=11, weight="bold", va="center")
+                axes.errorbar(x, y, bars, fmt=MARKERS[curve], markersize=8, mfc=face, capsize=3, **style)
+        for curve, place in LABELS[cost, p].items():
+            axes.text(*place, NAMES[curve], color=COLORS[curve], fontsize=14, weight="bold", va="center")
         axes.set(xscale="log", yscale="log")
-        axes.set(xlabel="qubit-rounds per kept shot" if row else "attempts per kept shot")
+        axes.set_title(f"p = {p:g}")
+        axes.set_xlabel("attempts per kept shot" if against_attempts else "qubit-rounds per kept shot")
         axes.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
-        if row:
-            axes.xaxis.set_major_formatter("{x:,.0f}")
-            axes.set_xticks([[5000, 10_000, 20_000, 50_000, 200_000], [5000, 10_000, 20_000]][column])
-        else:
-            axes.set_title(f"p = {p:g}")
-            axes.xaxis.set_major_formatter("{x:g}")
-            axes.set_xticks([[1, 2, 5, 10, 20, 50, 100, 200], [1, 2, 3, 4, 5, 7, 10]][column])
+        axes.xaxis.set_major_formatter("{x:g}" if against_attempts else "{x:,.0f}")
         axes.grid(alpha=0.3)
-    for axes in panels[:, 0]:
-        axes.set_ylabel("logical error per kept shot")
-    panels[0, 0].set_xlim(1.5, 320)
-    panels[0, 1].set_xlim(1.2, 11)
-    panels[1, 0].set_xlim(4e3, 4e5)
-    panels[1, 1].set_xlim(4e3, 2.5e4)
+    left, right = panels
+    left.set_ylabel("logical error per kept shot")
+    if against_attempts:
+        left.set_xticks([2, 5, 10, 20, 50, 100, 200])
+        right.set_xticks([1, 2, 3, 5, 10])
+        left.set_xlim(1.5, 330)
+        right.set_xlim(1.2, 11)
+    else:
+        left.set_xticks([5000, 20_000, 100_000])
+        right.set_xticks([5000, 10_000, 20_000])
+        left.set_xlim(4e3, 4e5)
+        right.set_xlim(4e3, 2.5e4)
     shown: dict[str, Any] = {"color": "#444444"}
     handles: list[Any] = [
-        Line2D([], [], linewidth=2, label="T gates, computed", **shown),
-        Line2D([], [], linewidth=2, linestyle="--", label="S-proxy, computed", **shown),
-        Line2D([], [], marker="o", linestyle="", label="T gates, counted", **shown),
-        Line2D([], [], marker="o", linestyle="", mfc="white", label="S-proxy, counted", **shown),
-        Patch(alpha=0.25, label="95%", **shown),
+        Line2D([], [], linewidth=2.5, label="T gates, computed, 95%", **shown),
+        Line2D([], [], linewidth=2.5, linestyle="--", label="S-proxy, computed", **shown),
+        Line2D([], [], marker="o", linestyle="", label="filled: T gates, counted", **shown),
+        Line2D([], [], marker="o", linestyle="", mfc="white", label="open: S-proxy, counted", **shown),
     ]
-    panels[0, 0].legend(handles=handles, loc="lower left", fontsize=10)
+    handles[0] = (handles[0], Patch(alpha=0.25, **shown))
+    names = ["T gates, computed, 95%", *(handle.get_label() for handle in handles[1:])]
+    figure.legend(handles, names, loc="outside lower center", fontsize=13, ncols=2)
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
@@ -293,7 +304,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--from", dest="folder", type=Path, metavar="FOLDER", help="take new curves from it")
     parser.add_argument("--data", type=Path, default=DATA, help="the file of points")
-    parser.add_argument("--out", type=Path, default=Path("out/cultivation_end_to_end.png"), help="the plot")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the plots")
     parser.add_argument("--costs", action="store_true", help="compute qubit-rounds, and draw nothing")
     parser.add_argument("--published", type=Path, nargs="+", default=(), metavar="FILE", help="for --costs")
     arguments = parser.parse_args()
@@ -306,9 +317,11 @@ def main() -> int:
     if arguments.folder is not None:
         points = with_new(points, list(points_of_folder(arguments.folder)))
         write(points, arguments.data)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    draw(points, costs_of_file(costs), arguments.out)
-    print(f"{arguments.out} written: {len(points)} points.")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for cost, name in (("attempts", "end_to_end"), ("qubit_rounds", "qubit_rounds")):
+        path = arguments.out / f"cultivation_{name}.png"
+        draw(points, costs_of_file(costs), cost, path)
+        print(f"{path} written: {len(points)} points.")
     return 0
 
 

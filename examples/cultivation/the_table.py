@@ -70,11 +70,12 @@ from stim_nonclifford.generators.cultivation.stages.cat_trees import FLAGGED_CAT
 STRENGTHS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005)
 QUIET = () if sys.stderr.isatty() else ("--quiet",)
 COLORS = {
-    (3, "published"): "#0072B2",
-    (5, "published"): "#D55E00",
-    (5, "flagged"): "#009E73",
+    (3, "published"): "#3F9BD9",
+    (5, "published"): "#C44E00",
+    (5, "flagged"): "#00513B",
     (7, "published"): "#000000",
 }
+MARKERS = dict(zip(COLORS, "os^D", strict=True))
 
 
 @dataclass(frozen=True)
@@ -307,11 +308,11 @@ def print_sizes(distances: Sequence[int]) -> None:
     print("\nWithout the perfect final check, but with the T gates before its logical measurement.")
 
 
-LABEL_PLACES: dict[tuple[int, str], tuple[tuple[float, float], tuple[float, float]]] = {
-    (3, "published"): ((1.05e-4, 2.0e-8), (1.75, 3.0e-7)),
-    (5, "published"): ((1.05e-4, 9.0e-12), (11, 4.0e-9)),
-    (5, "flagged"): ((1.05e-4, 3.5e-13), (150, 1.2e-8)),
-    (7, "published"): ((1.05e-4, 2.0e-17), (60, 3.0e-12)),
+LABEL_PLACES: dict[tuple[int, str], tuple[tuple[float, float] | None, tuple[float, float]]] = {
+    (3, "published"): ((1.05e-4, 2.0e-8), (9, 6.0e-5)),
+    (5, "published"): ((1.05e-4, 1.1e-11), (9, 2.5e-7)),
+    (5, "flagged"): (None, (60, 7.0e-10)),
+    (7, "published"): ((2.2e-4, 8.0e-16), (300, 4.0e-12)),
 }
 """Where the curves of both panels have their names."""
 FAR = 3.0
@@ -324,8 +325,8 @@ def plot(points: Sequence[Point], rates: Rates, counts: Counts, path: Path) -> N
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
 
-    mpl.rcParams["font.size"] = 12
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 6), sharey=True, layout="constrained")
+    mpl.rcParams["font.size"] = 14
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 6.6), sharey=True, layout="constrained")
     curves: dict[tuple[int, VariantChoice, str], list[Point]] = {}
     for point in points:
         if point in rates and rates[point].error:
@@ -337,9 +338,9 @@ def plot(points: Sequence[Point], rates: Rates, counts: Counts, path: Path) -> N
             panels.append((right, [1 / rate.kept for rate in known]))
         style: dict[str, Any] = {"color": COLORS[d, variant], "linestyle": "-" if gate == "T" else "--"}
         for k, (axes, places) in enumerate(panels):
-            axes.plot(places, [rate.error for rate in known], marker=".", **style)
-            if gate == "T" and (d, variant) in LABEL_PLACES:
-                at = LABEL_PLACES[d, variant][k]
+            marker = MARKERS[d, variant]
+            axes.plot(places, [rate.error for rate in known], marker=marker, markersize=4, **style)
+            if gate == "T" and (at := LABEL_PLACES.get((d, variant), (None, None))[k]):
                 axes.text(*at, name_of(d, variant), color=style["color"], weight="bold")
             for place, rate in zip(places, known, strict=True):
                 low, high = rate.interval
@@ -359,16 +360,17 @@ def plot(points: Sequence[Point], rates: Rates, counts: Counts, path: Path) -> N
     distances = {point.d for point in points}
     exact = [(p, each.error) for (d, p), each in EXACT.items() if d in distances]
     if exact:
-        left.plot(*zip(*exact, strict=True), "x", color="black", markersize=8, zorder=5)
+        left.plot(*zip(*exact, strict=True), "x", color="black", markersize=9, zorder=5)
     handles = [
         Line2D([], [], color="#444444", label="T gates"),
         Line2D([], [], color="#444444", linestyle="--", label="S-proxy"),
-        Line2D([], [], color="black", linestyle="", marker="x", markersize=8, label="exact (published)"),
-        Line2D([], [], color="#444444", marker="^", markersize=4, label="95% interval, goes on"),
+        Line2D([], [], color="black", linestyle="", marker="x", markersize=9, label="exact, published"),
+        Line2D([], [], color="#444444", marker="^", markersize=4, label="95% reaches beyond 3 times"),
     ]
-    left.legend(handles=handles, fontsize=10, loc="lower right")
+    figure.legend(handles=handles, fontsize=13, loc="outside lower center", ncols=4)
     left.set(xlabel="strength p of the noise", ylabel="logical error per kept shot")
     right.set(xlabel="attempts per kept shot, T gates")
+    right.tick_params(labelleft=True)
     for axes in (left, right):
         axes.set(xscale="log", yscale="log")
         axes.grid(alpha=0.3)

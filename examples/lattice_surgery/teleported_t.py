@@ -13,7 +13,7 @@ import argparse
 import itertools
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import sinter
@@ -142,20 +142,23 @@ def plot(whole: Rates, counts: Counts, consumption: Rates, path: Path) -> None:
     """Draws the errors of the whole protocol, those of the consumption, and the fraction of kept shots."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
 
+    mpl.rcParams["font.size"] = 14
     strengths = sorted({p for _, p in whole})
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.6), layout="constrained")
-    colors = {("T", "gate"): "tab:red", ("T", "software"): "tab:orange", ("S", "software"): "tab:blue"}
+    figure, ((left, middle), (right, names)) = plt.subplots(2, 2, figsize=(11, 9), layout="constrained")
+    colors = {("T", "gate"): "#C44E00", ("T", "software"): "#00513B", ("S", "software"): "#3F9BD9"}
+    shapes: dict[int, tuple[Any, str]] = dict(
+        zip(AVAILABLE_DISTANCES, (("-", "o"), ("--", "s")), strict=False)
+    )
     for rates, axes in ((whole, left), (consumption, middle)):
         for curve in dict.fromkeys(curve for curve, _ in rates):
             points = [(p, rate) for (other, p), rate in rates.items() if other == curve and rate.kept > 0]
-            scale = [p if axes is left else 1.0 for p, _ in points]
             axes.plot(
                 [p for p, _ in points],
-                [rate.logical_error_rate / unit for (_, rate), unit in zip(points, scale, strict=True)],
-                "-" if curve.distance == min(AVAILABLE_DISTANCES) else "--",
+                [rate.logical_error_rate / (p if axes is left else 1.0) for p, rate in points],
+                shapes[curve.distance][0],
                 color=colors[curve.gate, curve.correction],
-                label=str(curve),
             )
     for (curve, p), count in counts.items():
         kept = count.shots - count.discards
@@ -163,32 +166,44 @@ def plot(whole: Rates, counts: Counts, consumption: Rates, path: Path) -> None:
             "gate" if curve.gate == "T" else "software"
         ):
             low, best, high = (value / p for value in likelihood_region(count.errors, kept))
-            marker = "o" if curve.distance == min(AVAILABLE_DISTANCES) else "s"
             shift = 1 + 0.03 * (curve.distance - 4)  # so that error bars do not cover each other
             left.errorbar(
-                p * shift, best, [[best - low], [high - best]], fmt=marker, markersize=4, capsize=2,
-                color=colors[curve.gate, curve.correction],
+                p * shift, best, [[best - low], [high - best]], fmt=shapes[curve.distance][1], markersize=6,
+                capsize=3, color=colors[curve.gate, curve.correction],
             )  # fmt: skip
     for gate, coefficient in LEADING.items():
-        left.axhline(coefficient, color="gray", linewidth=0.8, linestyle=":")
+        left.axhline(coefficient, color="gray", linewidth=1, linestyle=":")
         left.annotate(
-            f"{gate}: single faults", (0.22, coefficient), xycoords=("axes fraction", "data"),
-            ha="left", va="top", fontsize="small", color="gray",
+            f"{gate}: single faults", (0.98, coefficient - 0.05), xycoords=("axes fraction", "data"),
+            ha="right", va="top", fontsize=12, color="gray",
         )  # fmt: skip
     for distance in dict.fromkeys(curve.distance for curve, _ in whole):
         kept_at = {p: rate.kept for (curve, p), rate in whole.items() if curve.distance == distance}
-        right.plot(list(kept_at), list(kept_at.values()), ".-", label=f"d={distance}")
-    left.set(xscale="log", ylim=(2.5, 6.5), title="whole protocol", ylabel="wrong, of the kept shots, over p")
-    middle.set(
-        xscale="log", yscale="log", title="noise from the merge on alone", ylabel="wrong, of the kept shots"
-    )
-    right.set(xscale="log", yscale="log", title="kept shots, whole protocol", ylabel="kept, of all shots")
+        right.plot(list(kept_at), list(kept_at.values()), shapes[distance][0], color="black")
+    left.set(xscale="log", ylim=(2.5, 6.5), title="whole protocol", ylabel="logical error per kept shot / p")
+    middle.set(xscale="log", yscale="log", title="noise from the merge on alone, d=3")
+    middle.set(ylabel="logical error per kept shot")
+    right.set(xscale="log", yscale="log", title="whole protocol", ylabel="kept fraction")
     for axes in (left, middle, right):
         axes.set_xticks(strengths, [f"{p:g}" for p in strengths])
         axes.minorticks_off()
-        axes.set_xlabel("p, strength of the uniform noise")
+        axes.set_xlabel("strength p of the noise")
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small", loc="lower left" if axes is right else "upper left")
+    kinds = {"T gate, S by a gate": "#C44E00", "T gate, S in software": "#00513B", "S-proxy": "#3F9BD9"}
+    handles = [Line2D([], [], color=color, linewidth=2, label=name) for name, color in kinds.items()]
+    for distance, (style, marker) in shapes.items():
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color="#444444",
+                linestyle=style,
+                marker=marker,
+                label=f"d={distance}; points: counted",
+            )
+        )
+    names.axis("off")
+    names.legend(handles=handles, loc="center", fontsize=14, frameon=False)
     figure.savefig(path, dpi=90)
 
 

@@ -73,8 +73,8 @@ def _what_needs_vector(
         if reduction.eliminates:
             return ""
         return (
-            f"It is not needed, but takes less time than an elimination over GF(2) at this width: each"
-            f" outcome is certain or fair, up to {reduction.coins} of them fair."
+            f"No vector is needed, as every outcome is certain or fair (up to {reduction.coins} are fair);"
+            f" but at width {plan.peak_width} it takes less time than an elimination over GF(2)."
         )
     sizes = np.maximum(plan.operations["end_term"] - plan.operations["first_term"], 1)
     places = np.concatenate([[0], np.cumsum(sizes)]).tolist()

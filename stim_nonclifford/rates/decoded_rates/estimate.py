@@ -73,6 +73,10 @@ _FEWEST_FAILURES = 64
 """Effective failing samples before the variance of deletion is believed. Doubled, errors are surer, and
 coarse ones take twice as long."""
 
+_MOST_FOR_ORPHANS = 8
+"""What may be spent on orphans, as a multiple of the rest, if the interval then has hardly any room for one;
+otherwise they cost as much as the rest. Doubled, more intervals are narrow, and such a search takes longer."""
+
 _ROOM_FOR_ORPHANS = 0.5
 """The part of the relative error that is asked for, which one orphan may have. Doubled, intervals reach 6%
 instead of 3% further up."""
@@ -384,7 +388,9 @@ def _samples_of_orphans(parts: Parts, orphans: Orphans, rate: float, rest: float
     law = parts.strata[0].numbers.probabilities[orphans.least : orphans.most + 1]
     cost = float(law @ np.arange(1 + orphans.least, 2 + orphans.most)) / float(law.sum())
     wanted = orphans.probability / (_ROOM_FOR_ORPHANS * parts.wanted * rate)
-    return max(FIRST_SHOTS, math.ceil(min(wanted, rest / cost)))
+    if wanted * cost > _MOST_FOR_ORPHANS * rest:
+        wanted = rest / cost
+    return max(FIRST_SHOTS, math.ceil(wanted))
 
 
 class Search:

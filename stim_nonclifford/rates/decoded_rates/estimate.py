@@ -75,7 +75,7 @@ coarse ones take twice as long."""
 
 _MOST_FOR_ORPHANS = 8
 """What may be spent on orphans, as a multiple of the rest, if the interval then has hardly any room for one;
-otherwise they cost as much as the rest. Doubled, more intervals are narrow, and such a search takes longer."""
+otherwise, as much as the rest. Doubled, more intervals are narrow, and such a search takes longer."""
 
 _ROOM_FOR_ORPHANS = 0.5
 """The part of the relative error that is asked for, which one orphan may have. Doubled, intervals reach 6%

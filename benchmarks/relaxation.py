@@ -14,6 +14,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.generators.device_noise import DeviceNoise, PairCalibration, QubitCalibration
 from stim_nonclifford.simulation.engines import EngineName
 
 from .measuring import description, machine, rate_of
@@ -51,6 +52,19 @@ def with_readout(distance: int, probabilities: str) -> snc.Circuit:
     return snc.Circuit(re.sub(r"(?m)^( *MR?) ", rf"\1({probabilities}) ", str(circuit)))
 
 
+def with_device(distance: int) -> snc.Circuit:
+    """A surface code with the noise of a table: relaxation, readout, gates, resets and leakage."""
+    ideal = stim.Circuit.generated("surface_code:rotated_memory_z", distance=distance, rounds=distance)
+    qubit = QubitCalibration(
+        T1=100e-6, T2=80e-6, p01=0.004, p10=0.01, reset_error=0.002, gate_error=3e-4, gate_time=25e-9,
+        readout_time=500e-9, reset_time=300e-9, gate_leakage=1e-5,
+    )  # fmt: skip
+    pair = PairCalibration(gate_error=3e-3, gate_time=45e-9, gate_leakage=1e-4)
+    qubits = sorted(ideal.get_final_qubit_coordinates())
+    pairs: dict[tuple[int, ...], PairCalibration] = {(a, b): pair for a in qubits for b in qubits if a < b}
+    return DeviceNoise(dict.fromkeys(qubits, qubit), pairs).apply(ideal)
+
+
 def _circuits(t: float) -> dict[str, tuple[snc.Circuit, bool]]:
     """The circuits by name, and whether their detectors are postselected."""
     codes = {
@@ -70,7 +84,8 @@ def _circuits(t: float) -> dict[str, tuple[snc.Circuit, bool]]:
         for d in (3, 5)
         for probabilities in ("0.01, 0.01", "0.005, 0.015")
     }
-    return relaxing | misread
+    devices = {f"surface code, d={d}, a device's table": (with_device(d), False) for d in (3, 5)}
+    return relaxing | devices | misread
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,7 @@ def limit_time(seconds: float) -> float: ...
 def random_words(seed: int, stream: int, index: int, count: int) -> list[int]: ...
 
 class TrajectoryEngine:
+    @overload
     def __init__(
         self,
         program: Program,
@@ -53,6 +54,25 @@ class TrajectoryEngine:
         postselected: npt.NDArray[np.uint32],
         partners: npt.NDArray[np.float64],
         replacements: npt.NDArray[np.float64],
+        num_threads: int,
+        max_width: int,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        program: Program,
+        lines: npt.NDArray[np.int32],
+        by_records: bool,
+        constant: npt.NDArray[np.uint8],
+        reported: npt.NDArray[np.uint32],
+        postselected: npt.NDArray[np.uint32],
+        partners: npt.NDArray[np.float64],
+        replacements: npt.NDArray[np.float64],
+        turn_variables: npt.NDArray[np.uint32],
+        first_angles: npt.NDArray[np.uint32],
+        angles: npt.NDArray[np.float64],
+        first_sums: npt.NDArray[np.uint32],
+        sums: npt.NDArray[np.float64],
         num_threads: int,
         max_width: int,
     ) -> None: ...
@@ -204,6 +224,9 @@ class CircuitStepKind(Enum):
     BEGIN_ATTEMPTS = 19
     ACCEPT = 20
     END_BLOCK = 21
+    TURN = 22
+    ABSENCE = 23
+    LEAKING_FROM_ONES = 24
 
 class Program:
     def __init__(self, arrays: Any) -> None: ...

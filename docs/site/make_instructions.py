@@ -13,6 +13,7 @@ import stim
 from stim_nonclifford.dialect.channels.channel_tags import ChannelDefinition, tagged_channel
 from stim_nonclifford.dialect.channels.kraus import KRAUS
 from stim_nonclifford.dialect.channels.leakage import LEAKAGE
+from stim_nonclifford.dialect.channels.quasistatic import QUASISTATIC
 from stim_nonclifford.dialect.channels.readout import MEASUREMENTS, readout_head
 from stim_nonclifford.dialect.channels.relaxation import RELAXATION
 from stim_nonclifford.dialect.channels.three_qubit_errors import THREE_QUBIT_ERRORS
@@ -97,6 +98,12 @@ def table() -> str:
         "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
         {**RELAXATION, **KRAUS},
     )
+    lines += _channel_section(
+        "Quasi-static noise",
+        "Angles that are drawn once for each shot and qubit ([slow noise](../guides/relaxation.md#slow-noise)). Plans"
+        " have a normal deviate's values by a quadrature that is right to 10⁻⁹.",
+        QUASISTATIC,
+    )
     lines += [
         "",
         "## Readout noise",
@@ -113,7 +120,8 @@ def table() -> str:
     lines += _channel_section(
         "Leakage and loss",
         "What gates, measurements and resets do to qubits that are leaked or lost:"
-        " [leakage and loss](../guides/relaxation.md#leakage-and-loss).",
+        " [leakage and loss](../guides/relaxation.md#leakage-and-loss). Leakage"
+        " [that depends on the state](../guides/relaxation.md#leakage-that-depends-on-the-state) is for samplers alone.",
         LEAKAGE,
     )
     lines += [
@@ -181,9 +189,9 @@ def _conditional_section() -> list[str]:
         "not applied. Targets of the tagged CZ are all pairs of a control and a qubit. Stim reads it as Z controlled",
         "by the record. [Feed-forward](../guides/feed_forward.md) says what such gates are for, and what they cost.",
         "",
-        "| gate | targets | tagged instruction |",
-        "|---|---|---|",
     ]
+    regular: dict[str, list[str]] = {}
+    rows = []
     names = [name for name, gate in stim.gate_data().items() if gate.unitary_matrix is not None]
     definitions = {
         f"C_{name}": conditional_gate(f"C_{name}") for name in [*names, "U3", "CS", "CT_DAG", "CH", "CCX"]
@@ -197,13 +205,20 @@ def _conditional_section() -> list[str]:
         assert form is not None
         call = _call(name, gate) + ("" if gate.name == name else f" = {gate.name}")
         tagged = _example(gate, form).split("]")[0] + f"] {pairs}"
-        lines.append(f"| {call} | rec[-1] {qubits} | `{tagged}` |")
+        if call == name and tagged == f"{CONDITIONAL_CARRIER}[{name}] {pairs}":
+            regular.setdefault(qubits, []).append(name)
+        else:
+            rows.append(f"| {call} | rec[-1] {qubits} | `{tagged}` |")
     for name, angle in sorted(PRODUCT_GATES.items()):
         call = name if angle is not None else f"{name}(a)"
         theta = "a" if angle is None else f"{angle}"
         tagged = f"{CONDITIONAL_CARRIER}[C_R_XY(theta={theta}*pi)] rec[-1] 0 rec[-1] 1"
-        lines.append(f"| {call} | rec[-1] X0*Y1 | `{tagged}` |")
-    return lines
+        rows.append(f"| {call} | rec[-1] X0*Y1 | `{tagged}` |")
+    for qubits, names in sorted(regular.items()):
+        pairs = " ".join(f"rec[-1] {qubit}" for qubit in qubits.split())
+        example = f"`{names[0]} rec[-1] {qubits}`, tagged `{CONDITIONAL_CARRIER}[{names[0]}] {pairs}`"
+        lines += [f"* {example}: {', '.join(names)}."]
+    return [*lines, "", "| gate | targets | tagged instruction |", "|---|---|---|", *rows]
 
 
 def _channel_section(title: str, text: str, table: Mapping[str, ChannelDefinition]) -> list[str]:

@@ -16,7 +16,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 sys.path.insert(0, str(Path(__file__).parent))
-from circuit_pictures import cultivation, distillation, teleportation
+from circuit_pictures import cultivation, distillation, logical, teleportation
 
 ROOT = Path(__file__).parents[2]
 
@@ -332,6 +332,8 @@ def pictures() -> Iterator[tuple[Path, str]]:
         folder = ROOT / "circuits" / module.__name__.split(".")[-1] / "pictures"
         for name, text in module.all_pictures().items():
             yield folder / name, text
+    for name, text in logical.all_pictures().items():
+        yield ROOT / "docs" / "pictures" / "logical" / name, text
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ import matplotlib as mpl
 import numpy as np
 import sinter
 import stim
+from numpy.typing import NDArray
 
 import sinter_plugin
 import stim_nonclifford as snc
@@ -172,8 +173,13 @@ Costs = dict[tuple[tuple[str, int, str], float], float]
 """Qubit-rounds of an attempt, by curve and strength of noise."""
 
 
-def qubit_rounds(circuit: snc.Circuit, shots: int = 40_000) -> float:
-    """Mean number of qubit-rounds that an attempt takes, until a postselected detector fires."""
+def qubit_rounds(
+    circuit: snc.Circuit, shots: int = 40_000, postselected: NDArray[np.bool_] | None = None
+) -> float:
+    """Mean number of qubit-rounds that an attempt takes, until a postselected detector fires.
+
+    By default, these detectors are those of the decoder ``desaturated``.
+    """
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     records: list[int] = []
@@ -195,10 +201,12 @@ def qubit_rounds(circuit: snc.Circuit, shots: int = 40_000) -> float:
     busy = np.zeros(end + 1)
     for qubit, begin in first.items():
         busy[begin + 1 : last[qubit] + 2] += 1
-    with warnings.catch_warnings():  # only the detectors of the model are looked at
-        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
-        model = circuit.detector_error_model(kind="noise_only", decompose_errors=False)
-    chosen = np.flatnonzero(sinter_plugin.DesaturatedGapDecoder().postselected_detectors(model))
+    if postselected is None:
+        with warnings.catch_warnings():  # only the detectors of the model are looked at
+            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
+            model = circuit.detector_error_model(kind="noise_only", decompose_errors=False)
+        postselected = sinter_plugin.DesaturatedGapDecoder().postselected_detectors(model)
+    chosen = np.flatnonzero(postselected)
     fired = circuit.compile_detector_sampler(seed=1).sample(shots)[:, chosen]
     stops = np.where(fired, np.array(moments)[chosen] + 1, end).min(axis=1)
     return float(busy.cumsum()[stops].mean() / ROUND)

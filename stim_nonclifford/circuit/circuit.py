@@ -47,7 +47,8 @@ from ..dialect import (
 )
 from ..rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits, search_arguments
-from ..rates.results import LogicalErrorRate
+from ..rates.results import DifferenceBudget, LogicalErrorRate
+from ..rates.results.error_budget import Grouping
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.compiler.program.extent import check_flattened
 from ..simulation.compiler.sweeps.clifford_records import without_gaps
@@ -84,6 +85,7 @@ from .rewriting.pauli_twirling import pauli_twirled
 from .rewriting.pickled_circuit import State, circuit_of_state, state_of
 from .rewriting.replacement import are_close, inverse_of, without_notes
 from .rewriting.stand_ins import clifford_of, proxy_of
+from .rewriting.switched_noise import NoiseSwitches
 
 if TYPE_CHECKING:
     from .decisions import DecisionSampling
@@ -291,7 +293,12 @@ class Circuit:
 
     @classmethod
     def from_qiskit(
-        cls: type[Self], circuit: Any, *, relaxation_times: Any = None, dt: float | None = None
+        cls: type[Self],
+        circuit: Any,
+        *,
+        relaxation_times: Any = None,
+        dt: float | None = None,
+        noise_model: Any = None,
     ) -> Self:
         """Reads a ``qiskit.QuantumCircuit``; see ``docs/start/coming_from.md``.
 
@@ -302,14 +309,17 @@ class Circuit:
             circuit: The circuit, with numbers for all parameters.
             relaxation_times: What becomes of ``delay``, as in ``from_qasm``.
             dt: The unit ``dt`` in seconds, as in ``from_qasm``.
+            noise_model: A ``qiskit_aer.noise.NoiseModel``, whose errors the operations get, as Aer's
+                simulators add them: the circuit is one that has been transpiled. Delays may have noise of
+                both. Channels in the circuit are read without it, too.
 
         Returns:
             The circuit; qubit k is ``circuit.qubits[k]``.
 
         Raises:
             ImportError: Qiskit is not installed (extra ``qiskit``).
-            TypeError: It is no ``QuantumCircuit``.
-            ValueError: An operation has no counterpart; the message names it.
+            TypeError: It is no ``QuantumCircuit``, or ``noise_model`` is no noise model.
+            ValueError: An operation has no counterpart, or its noise has none; the message names it.
 
         Examples:
             >>> import qiskit, stim_nonclifford as snc  # doctest: +SKIP
@@ -320,7 +330,7 @@ class Circuit:
             CX 0 1
             T 1
         """
-        return cls._wrap(read_qiskit(circuit, relaxation_times, dt))
+        return cls._wrap(read_qiskit(circuit, relaxation_times, dt, noise_model))
 
     @classmethod
     def from_cirq(cls: type[Self], circuit: Any, *, relaxation_times: Any = None) -> Self:
@@ -693,7 +703,8 @@ class Circuit:
                 is the same for all states.
 
         Returns:
-            The circuit. It has the same qubits, measurements, detectors and observables.
+            The circuit. It has the same qubits, measurements, detectors and observables. Tags say what the
+            errors stand for, and error budgets name it: ``twirl of LEAKAGE 3`` is the leakage of qubit 3.
 
         Raises:
             ValueError: ``below`` is not in [0, 0.25], or the circuit has ELSE_CORRELATED_ERROR and a rotation
@@ -702,15 +713,15 @@ class Circuit:
         Examples:
             >>> import stim_nonclifford as snc
             >>> print(snc.Circuit("R_X(0.04) 0 1\nR_ZZ(0.54) 0 1\nR_Z(0.25) 0").pauli_twirl())
-            X_ERROR(0.00394265) 0 1
+            X_ERROR[twirl of R_X](0.00394265) 0 1
             SPP Z0*Z1
-            E(0.00394265) Z0 Z1
+            E[twirl of R_ZZ](0.00394265) Z0 Z1
             R_Z(0.25) 0
             >>> circuit = snc.Circuit("X 1\nAMPLITUDE_DAMPING(0.36) 1\nM(0.01, 0.03) 0 1")
             >>> print(circuit.pauli_twirl(state_aware=True))
             X 1
-            X_ERROR(0.36) 1
-            Z_ERROR(0.01) 1
+            X_ERROR[twirl of AMPLITUDE_DAMPING](0.36) 1
+            Z_ERROR[twirl of AMPLITUDE_DAMPING](0.01) 1
             M(0.01) 0
             M(0.03) 1
         """
@@ -1370,6 +1381,57 @@ class Circuit:
         shots, are_several = faults_of_shots(faults)
         found = self._fault_table().outcome_probabilities(shots, postselected)
         return found if are_several else found[0]
+
+    def error_budget(
+        self,
+        by: Grouping,
+        *,
+        decoder: Any = None,
+        postselection_mask: Mask | None = None,
+        shots: int = 100_000,
+        seed: int | None = None,
+        threads: int = 1,
+    ) -> DifferenceBudget:
+        r"""What less noise would bring, by sampling: the logical error rate without each group of noise.
+
+        For all noise that can be sampled: relaxation, leakage, loss, asymmetric readout and Kraus operators,
+        for which ``logical_error_rate(...).error_budget`` has no fault sets. Each group is switched off in
+        turn. All shots have the same random numbers, so that a shot differs only where that noise made a
+        difference, and small differences have small errors. The decoder stays as it is. Spreading and return
+        of leakage, misses of heralds, and rotations are no noise here, and stay on.
+
+        Args:
+            by: What to divide by, as in ``LogicalErrorRate.error_budget``. By qubit, all noise that acts on
+                the qubit is switched off, so that noise on two qubits counts for both.
+            decoder: The name of a decoder that Sinter knows, or a ``sinter.Decoder``, as in
+                ``logical_error_rate``. None: a shot is wrong if an observable is flipped.
+            postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``.
+            shots: How many shots are drawn with all noise, and without that of each group.
+            seed: None for fresh entropy, or an integer in range(2**64).
+            threads: Number of threads.
+
+        Returns:
+            The budget; printed, a table.
+
+        Raises:
+            NotImplementedError: Records or decoders switch what the circuit does.
+            ResourceLimitError: A shot is too wide.
+            ValueError: There are no observables, none of the shots is kept, or the decoder decodes kept shots
+                only.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> text = "X 0\nAMPLITUDE_DAMPING(0.1) 0\nM(0.02) 0\nOBSERVABLE_INCLUDE(0) rec[-1]"
+            >>> budget = snc.Circuit(text).error_budget("noise", seed=1)
+            >>> for group in budget.groups:  # 0.116 = 0.1 + 0.02 - 2 0.1 0.02
+            ...     print(f"{group.group:17} {group.difference:.2f}")
+            AMPLITUDE_DAMPING 0.10
+            M                 0.02
+        """
+        from ..rates.budget.differences import difference_budget  # it imports Sinter and SciPy
+
+        asked = decoder, postselection_mask, shots, seed, threads
+        return difference_budget(self, NoiseSwitches(self._stim), by, *asked)
 
     def logical_error_rate(
         self,

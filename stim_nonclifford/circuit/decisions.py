@@ -305,7 +305,7 @@ class DecisionSampling:
                     " decoder='pymatching'."
                 )
             self.decoder: DecidingDecoder = decoder
-            attempts = [decompositions(is_matching=True)] * len(points)
+            attempts = [[*decompositions(is_matching=True), {}]] * len(points)
             self._raw = []
         else:
             if not isinstance(decoder, (str, Mapping)):

@@ -15,7 +15,7 @@ from ..base.errors import InexactErrorModelWarning, ResourceLimitError
 from ..base.masks import Mask, checked_mask
 from ..base.memory import can_be_allocated, memory_is_a_limit
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
-from ..base.written_circuits import instructions_in
+from ..base.written_circuits import instructions_in, without_sources
 from ..dialect import check_unconditional, has_no_tags, three_qubit_errors_of
 from ..simulation.compiler import CompiledCircuit, compile_circuit
 from ..simulation.compiler.error_models import check_decomposed, conditioned, decomposed, detector_error_model
@@ -51,6 +51,7 @@ def error_model_of(
     postselection_mask: Mask | None,
 ) -> stim.DetectorErrorModel:
     """The detector error model of a tagged circuit, with Stim's flags; see ``detector_error_model``."""
+    circuit = without_sources(circuit)
     is_clifford = has_no_tags(circuit)
     if not is_clifford:
         check_unconditional(circuit)
@@ -203,7 +204,8 @@ def _proxy_model(circuit: stim.Circuit, proxy: stim.Circuit, **arguments: Any) -
 def _decoded_proxy(circuit: stim.Circuit) -> stim.Circuit:
     """The S-proxy with the Pauli errors that decoders are told of."""
     check_chains(circuit)
-    return proxy_of(with_state_aware_twirl(with_averaged_leakage(circuit, flags=True)), "s_proxy")
+    twirled = with_state_aware_twirl(with_averaged_leakage(circuit, flags=True))
+    return proxy_of(without_sources(twirled), "s_proxy")
 
 
 def _probabilities(part: stim.CircuitInstruction) -> Sequence[float]:

@@ -305,18 +305,46 @@ def _add_logical(parser: argparse.ArgumentParser) -> None:
         help="distances of the patches, odd (default: 3)",
     )
     add(
-        "--magic_error",
-        type=float,
-        default=0.0,
-        help="probability that a T state has an error (default: 0)",
+        "--magic",
+        choices=logical.MAGIC_CHOICES,
+        default="perfect",
+        help="the T states: injected with noise, cultivated with an error, or perfect (default: perfect)",
+    )
+    add("--magic_error", type=float, help="with --magic cultivated: probability that a T state has an error")
+    add(
+        "--y_state",
+        choices=logical.Y_STATE_CHOICES,
+        default="perfect",
+        help="the |Y> states of other products: injected with noise, or perfect (default: perfect)",
+    )
+    add(
+        "--s_gate",
+        choices=logical.S_GATE_CHOICES,
+        default="ideal",
+        help="S after T is a gate without noise, or a patch in |Y> (default: ideal)",
+    )
+    add(
+        "--ending",
+        choices=logical.ENDING_CHOICES,
+        default="measurements",
+        help="the program's measurements; or in their place the state, or the process with Bell pairs, is\n"
+        "compared with the ideal one (default: measurements)",
     )
 
 
 def _logical(args: argparse.Namespace) -> NamedCircuits:
     rotations, measurements = _program_in(args.program)
+    if args.ending != "measurements":
+        measurements = []
+    choices = {
+        "magic": args.magic,
+        "magic_error": args.magic_error,
+        "y_state": args.y_state,
+        "s_gate": args.s_gate,
+        "ending": args.ending,
+    }
     for distance, p, gate in product(args.distance, _strengths_of(args), args.gate):
-        parameters = {"distance": distance, "p": p, "gate": gate, "noise": args.noise}
-        parameters["magic_error"] = args.magic_error
+        parameters = {"distance": distance, "p": p, "gate": gate, "noise": args.noise, **choices}
         yield (
             logical.circuit_file_name(name=args.program.stem, **parameters),
             logical.logical_circuit(rotations, measurements, **parameters),

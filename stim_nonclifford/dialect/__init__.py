@@ -6,13 +6,15 @@ conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``targets`` l
 ``append`` is given. ``bare_gates`` translates a bare gate (``T 0``) to a tagged one, ``text`` translates
 whole circuits, also back, and ``inverse`` inverts gates. Stim itself parses the translated text.
 ``exact_text`` writes it with all digits. ``channels`` has the noise that Stim does not have: relaxation,
-Kraus operators, Pauli errors on three qubits, readout noise, leakage and loss, and what is refused.
+quasi-static noise, Kraus operators, Pauli errors on three qubits, readout noise, leakage and loss, and what
+is refused.
 """
 
 from .bare_gates import tagged_instruction
 from .channels.channel_tags import TaggedChannel
 from .channels.kraus import Kraus, kraus_of, values_of_operators
 from .channels.leakage import leakage_of
+from .channels.quasistatic import Quasistatic, quasistatic_of
 from .channels.readout import ReadoutNoise, readout_noise_of, without_noise
 from .channels.relaxation import Relaxation, decay_parts, relaxation_of
 from .channels.table import channel_of, has_tag_of_channel, num_qubits_of_channel
@@ -76,6 +78,7 @@ __all__ = [
     "Kraus",
     "NonCliffordGate",
     "Part",
+    "Quasistatic",
     "ReadoutNoise",
     "Relaxation",
     "RotationPart",
@@ -111,6 +114,7 @@ __all__ = [
     "num_expectations",
     "num_qubits_of_channel",
     "parse",
+    "quasistatic_of",
     "readout_noise_of",
     "relaxation_of",
     "tagged_instruction",

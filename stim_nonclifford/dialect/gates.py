@@ -100,12 +100,14 @@ class GateDefinition:
         return self.written_form.carrier == CONDITIONAL_CARRIER
 
 
-def _t_gate(name: str, carrier: str, pauli: str, half_turns: float, inverse: str) -> GateDefinition:
+def _t_gate(
+    name: str, carrier: str, pauli: str, half_turns: float, inverse: str, words: tuple[str, ...] = ("T",)
+) -> GateDefinition:
     sign = "-" if half_turns > 0 else "+"
     return GateDefinition(
         name,
         description=f"exp({sign}iπ/8 {pauli})",
-        forms=(TaggedForm(carrier, "T"),),
+        forms=tuple(TaggedForm(carrier, word) for word in words),
         num_targets=None if pauli == PRODUCT else 1,
         decomposition=lambda: (RotationPart(pauli, half_turns),),
         inverse=inverse,
@@ -184,9 +186,12 @@ def _controlled_phase(name: str, half_turns: float, inverse: str) -> GateDefinit
     )
 
 
+_TAG_OF_BLOQ = "HONEST_T"
+"""The compiler bloq marks with it where Stim is given S in place of T."""
+
 _DEFINITIONS = (
-    _t_gate("T", "S", "Z", 0.25, inverse="T_DAG"),
-    _t_gate("T_DAG", "S_DAG", "Z", -0.25, inverse="T"),
+    _t_gate("T", "S", "Z", 0.25, inverse="T_DAG", words=("T", _TAG_OF_BLOQ)),
+    _t_gate("T_DAG", "S_DAG", "Z", -0.25, inverse="T", words=("T", _TAG_OF_BLOQ)),
     _t_gate("TPP", "SPP", PRODUCT, 0.25, inverse="TPP_DAG"),
     _t_gate("TPP_DAG", "SPP_DAG", PRODUCT, -0.25, inverse="TPP"),
     _qubit_rotation("X"),

@@ -16,7 +16,8 @@ tagged instruction                                     gate
 
 ``dialect.gates`` has the complete table. Angles are in half-turns, and the factor ``*pi`` is mandatory.
 ``S[T:my tag]`` is a T gate with the note ``my tag``. The tags are those of `tsim
-<https://github.com/QuEraComputing/tsim>`_, whose files can be read.
+<https://github.com/QuEraComputing/tsim>`_, whose files can be read. ``S[HONEST_T]``, which bloq writes, is a
+T gate, too.
 """
 
 from __future__ import annotations
@@ -156,6 +157,11 @@ def is_note(text: str, definition: GateDefinition) -> bool:
     if word == definition.written_form.word:
         return True
     return not (word.upper() == EXP_VAL or forms_of_word(word) or is_channel_in_tag(word))
+
+
+def word_of_tag(tag: str) -> str:
+    """The word of a tag, without angles and note."""
+    return _split(tag)[0]
 
 
 def _split(tag: str) -> tuple[str, str | None, str | None]:

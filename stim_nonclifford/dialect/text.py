@@ -33,7 +33,7 @@ from .feed_forward.conditional import conditional_gate
 from .feed_forward.control_pairs import groups_of_pairs, is_classical, text_of_target
 from .feed_forward.decisions import DECODE, FRAME, SURE, bare_decision, decision_of
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
-from .tags import NonCliffordGate, gate_from_tag, is_note
+from .tags import NonCliffordGate, gate_from_tag, is_note, word_of_tag
 
 _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 
@@ -166,7 +166,9 @@ def circuit_repr(circuit: stim.Circuit) -> str:
 
 
 def _bare(instruction: stim.CircuitInstruction, gate: NonCliffordGate) -> str:
-    if instruction.name not in (gate.definition.written_form.carrier, CONDITIONAL_CARRIER):
+    written = gate.definition.written_form
+    is_written = instruction.name == written.carrier and word_of_tag(instruction.tag) == written.word
+    if not is_written and instruction.name != CONDITIONAL_CARRIER:
         return str(instruction)  # the bare gate would be read as another tagged form of the same gate
     too_large = any(abs(angle) > LARGEST_ANGLE for angle in gate.half_turns)
     if too_large or not is_note(gate.user_tag, gate.definition):

@@ -14,6 +14,7 @@ import stim
 from ..base.arguments import flag
 from ..base.masks import Mask, checked_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
+from ..base.written_circuits import without_sources
 from ..dialect import first_decision, has_no_tags
 from ..simulation.compiler import CompiledCircuit, RequestedOutputs
 from ..simulation.faults import FaultTable
@@ -165,8 +166,7 @@ def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
     Raises:
         ValueError: The errors exclude each other, or an output is random without noise.
     """
-    tagged = circuit.to_stim()
-    if has_no_tags(tagged):  # a Clifford circuit
+    if has_no_tags(without_sources(circuit.to_stim())):  # a Clifford circuit
         try:
             return symptoms_of(circuit.detector_error_model())
         except ValueError:  # exclusive errors, or outputs that are random

@@ -99,6 +99,18 @@ def reduction_of(plan: SamplingPlan) -> Reduction:
     return _KNOWN[id(plan)]
 
 
+def simulation_nanoseconds(plan: SamplingPlan) -> float:
+    r"""What the outcomes of a shot take, from numbers of operations.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> simulation_nanoseconds(snc.Circuit("H 0\nM 0").compile().record_plan())
+        0.0
+    """
+    reduction = reduction_of(plan)
+    return reduction.elimination_cost if reduction.eliminates else reduction.vector_cost
+
+
 def simulated_width(plan: SamplingPlan) -> int:
     r"""The number of coordinates that engines on the CPU have coefficients of.
 

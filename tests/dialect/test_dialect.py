@@ -42,8 +42,10 @@ BARE_AND_TAGGED = [
     ("U3(0.1, -0.2, 0.3) 0", "I[U3(theta=0.1*pi, phi=-0.2*pi, lambda=0.3*pi)] 0"),
 ]
 
-# Tagged forms that are not written by the parser, but read: tsim's files have them.
+# Tagged forms that are not written by the parser, but read: files of tsim and bloq have them.
 OTHER_TAGGED = [
+    "S[HONEST_T] 0 2",
+    "S_DAG[HONEST_T] 1",
     "II[R_XX(theta=0.25*pi)] 0 1",
     "II[R_YY(theta=-0.3*pi)] 0 1 1 2",
     "II[R_ZZ(theta=1.1*pi)] 2 1",

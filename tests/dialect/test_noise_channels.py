@@ -148,7 +148,9 @@ def test_a_mixture_of_paulis_is_noise() -> None:
     for given in (np.array(operators), mixed):
         circuit = appended("R 0", given, [0], "M 0\nDETECTOR rec[-1]")
         assert {fault.pauli for fault in circuit.faults()} == {"X0", "Y0", "Z0"}
-        assert str(circuit.pauli_twirl()).splitlines()[1] == "PAULI_CHANNEL_1(0.1, 0.05, 0.15) 0"
+        assert (
+            str(circuit.pauli_twirl()).splitlines()[1] == "PAULI_CHANNEL_1[twirl of KRAUS](0.1, 0.05, 0.15) 0"
+        )
 
 
 def test_arrays_of_another_shape_are_refused() -> None:

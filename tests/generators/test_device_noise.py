@@ -175,6 +175,32 @@ def test_noise_of_the_circuit_stays() -> None:
     ]  # fmt: skip
 
 
+def test_all_noise_of_a_circuit_stays_where_it_is() -> None:
+    """Also records of heralds, chains of errors, and channels that are tags; its distribution is kept."""
+    text = (
+        "H 0\nE(0.1) X0\nELSE_CORRELATED_ERROR(0.2) Z0\nHERALDED_ERASE(0.1) 0\nMPAD(0.2) 0 1\n"
+        "AMPLITUDE_DAMPING(0.1) 0\nPAULI_CHANNEL_1(0.1, 0, 0.2) 0\nDEPOLARIZE2(0.1) 0 1\nTICK\nH 0\nTICK\nM(0.1) 0"
+    )
+    nothing = DeviceNoise({0: QubitCalibration(), 1: QubitCalibration()}, {})
+    assert nothing.apply(text) == Circuit(text)
+    noisy = DeviceNoise({0: QubitCalibration(gate_error=0.01), 1: QubitCalibration()}, {}).apply(text)
+    assert str(noisy).replace("DEPOLARIZE1(0.015) 0\n", "").replace("\nDEPOLARIZE1(0.015) 0", "") == text
+    assert str(noisy).count("DEPOLARIZE1") == 2
+    twice = DeviceNoise({0: QubitCalibration(gate_error=0.01), 1: QubitCalibration()}, {}).apply(noisy)
+    assert str(twice).count("DEPOLARIZE1(0.015) 0 0") == 2
+
+
+def test_noise_does_not_end_in_a_block() -> None:
+    noise = DeviceNoise({0: QubitCalibration(p01=0.1, p10=0.1, gate_error=0.01)}, {})
+    with pytest.raises(ValueError, match="Write it behind the block"):
+        noise.apply("REPEAT 2 {\n    H 0\n    TICK[noiseless]\n}")
+    with pytest.raises(ValueError, match="no moment is the first one without noise"):
+        noise.apply("REPEAT 2 {\n    H 0\n    MPP X0\n}", noiseless_products=True)
+    # The remedy works.
+    flat = Circuit("REPEAT 2 {\n    H 0\n    TICK\n    MPP X0\n}").flattened()
+    assert str(noise.apply(flat, noiseless_products=True)).count("DEPOLARIZE1") == 1
+
+
 def test_a_tail_has_no_noise() -> None:
     noise = DeviceNoise({0: QubitCalibration(p01=0.1, p10=0.1, gate_error=0.01)}, {})
     for text in ("H 0\nTICK[noiseless]\nMPP X0*X5\nH 5\nTICK\nM 0", "TICK[noiseless]\nM 0"):
@@ -214,9 +240,12 @@ def test_gates_better_than_relaxation_are_named() -> None:
     with pytest.warns(UserWarning, match="gate_error on 0, 0-1") as caught:
         DeviceNoise({0: qubit, 1: QUBIT}, {(0, 1): PairCalibration(gate_error=1e-3, gate_time=100e-9)})
     assert Path(caught[0].filename).name == Path(__file__).name
+    with pytest.warns(UserWarning, match="gate_error on T of 0"):
+        DeviceNoise({0: replace(QUBIT, t_error=1e-4)}, {})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         DeviceNoise({0: replace(QUBIT, gate_error=0.0)}, {})
+        DeviceNoise({0: replace(QUBIT, t_error=1e-4)}, {}, ["T", "T_DAG"])
 
 
 def test_tables_are_read_from_json(tmp_path: Path) -> None:

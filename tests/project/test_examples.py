@@ -200,17 +200,23 @@ def test_decoder_in_the_loop_draws_rounds_that_are_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_logical_programs() -> None:
-    arguments = ("--p", "0.0005", "--shots", "4000", "--programs", "H T H", "CHSH")
+def test_logical_programs(tmp_path: Path) -> None:
+    out = tmp_path / "chsh.png"
+    arguments = ("--p", "0.0005", "--shots", "4000", "--programs", "H T H", "--chsh", str(out))
     printed = run("-m", "examples.lattice_surgery.logical_programs", *arguments)
-    rows = {line.split(" | ")[0]: line.split(" | ") for line in printed.splitlines()[1:]}
-    assert rows["H T H"][1:7] == ["1", "1", "3", "0.0005", "212", "2"]
-    decoded, raw = (float(cell.split(" ")[0]) for cell in rows["CHSH"][-2:])
+    assert out.read_bytes().startswith(PNG)
+    lines = [line.split(" | ") for line in printed.splitlines()]
+    sums = {line[1]: [float(x) for x in line[3].split(" +- ")] for line in lines if line[0] == "CHSH"}
     # 6 sigma is a false alarm in 10^9 runs.
-    error = float(rows["CHSH"][-2].split(" ")[-1])
-    assert 2 + 6 * error < decoded < 2**1.5 + 6 * error
-    assert raw < 2
-    assert float(rows["H T H"][-2].split(" ")[0]) > 0.97
+    assert abs(sums["ideal"][0] - 8**0.5) < 6 * sums["ideal"][1]
+    decoded, error = sums["d=3, decoded"]
+    assert 2 + 6 * error < decoded < 8**0.5 + 6 * error
+    assert sums["d=3, raw"][0] < 2
+    [row] = [line for line in lines if line[0] == "H T H"]
+    assert row[1:8] == ["1", "1", "3", "0.0005", "212", "8", "2"]
+    cells = [[float(x) for x in cell.split(" +- ")] for cell in row[10:14]]
+    assert cells[0][0] > 0.97 > cells[1][0]
+    assert all(0 < value < 0.02 for value, _ in cells[2:])
 
 
 @pytest.mark.slow

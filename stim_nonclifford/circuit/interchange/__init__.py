@@ -7,6 +7,7 @@
 ``packages``          imports packages that are extras
 ``qasm``              reads and writes OpenQASM 2 and 3
 ``qiskit_circuits``   reads circuits of Qiskit
+``qiskit_noise``      reads channels, and the noise models of Aer
 ``cirq_circuits``     reads and writes circuits of Cirq
 
 Modules of packages that are extras are imported when they are used.
@@ -53,12 +54,12 @@ def qasm_of(
     return writer.qasm_of(circuit, version, skip, reference_sample)
 
 
-def read_qiskit(circuit: Any, relaxation_times: Any, dt: float | None) -> stim.Circuit:
+def read_qiskit(circuit: Any, relaxation_times: Any, dt: float | None, noise_model: Any) -> stim.Circuit:
     """The tagged circuit of a circuit of Qiskit; see ``Circuit.from_qiskit``."""
     needed("qiskit", "from_qiskit", "qiskit>=1.3", "qiskit")
     from . import qiskit_circuits
 
-    return qiskit_circuits.read_qiskit(circuit, Delays.of(relaxation_times, dt))
+    return qiskit_circuits.read_qiskit(circuit, Delays.of(relaxation_times, dt), noise_model)
 
 
 def read_cirq(circuit: Any, relaxation_times: Any) -> stim.Circuit:

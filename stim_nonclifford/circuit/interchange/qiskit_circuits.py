@@ -14,6 +14,7 @@ import stim
 from .angles import Delays, half_turns_of
 from .builder import CircuitBuilder, Literal, not_
 from .packages import needed
+from .qiskit_noise import AerNoise, channel_lines, channel_of_operation
 from .standard_gates import STANDARD_GATES
 from .steps import Gate, Phase, Step, controlled, inverse
 
@@ -236,14 +237,14 @@ def _typed(value: Any, kind: Any) -> Any:
     return int(value) % (1 << kind.width) if isinstance(kind, types.Uint) else float(value)
 
 
-def read_qiskit(circuit: Any, delays: Delays) -> stim.Circuit:
+def read_qiskit(circuit: Any, delays: Delays, noise_model: Any = None) -> stim.Circuit:
     """The circuit with tagged gates of a ``qiskit.QuantumCircuit``."""
     if not isinstance(circuit, qiskit.QuantumCircuit):
         raise TypeError(f"circuit must be a qiskit.QuantumCircuit, but has type {type(circuit).__name__}.")
     if circuit.parameters:
         names = ", ".join(sorted(each.name for each in circuit.parameters))
         raise ValueError(f"The parameters {names} have no values. Write circuit.assign_parameters first.")
-    reader = _Reader(circuit, delays)
+    reader = _Reader(circuit, delays, None if noise_model is None else AerNoise(noise_model))
     try:
         reader.run(circuit, reader.builder.new_qubits(circuit.num_qubits), circuit.clbits)
     except _Located as error:
@@ -255,9 +256,10 @@ def read_qiskit(circuit: Any, delays: Delays) -> stim.Circuit:
 class _Reader:
     """Walks through circuits and the blocks in them. Bits are those of the whole circuit."""
 
-    def __init__(self, circuit: Any, delays: Delays) -> None:
+    def __init__(self, circuit: Any, delays: Delays, noise: AerNoise | None) -> None:
         self.builder = CircuitBuilder()
         self._delays = delays
+        self._noise = noise
         # Bits are 0 at the beginning.
         self._conditions = Conditions(self.builder, dict.fromkeys(circuit.clbits, False))
 
@@ -286,6 +288,30 @@ class _Reader:
             operation, kinds.ControlFlowOp
         ):
             raise ValueError("c_if has no counterpart here. Write `with circuit.if_test(...)`.")
+        name, noise = getattr(operation, "label", None) or operation.name, self._noise
+        channel = channel_of_operation(operation)
+        if channel is not None:
+            self._append(channel_lines(channel, qubits))
+            return
+        if noise is not None and not isinstance(operation, kinds.Measure):
+            is_composed = isinstance(operation, kinds.Gate) and operation.base_class not in _names()
+            if is_composed and not noise.has(name) and operation.definition is not None:
+                self.run(operation.definition, qubits, bits)
+                return
+        if isinstance(operation, kinds.Measure) and noise is not None:
+            self._append(noise.lines(name, qubits))
+            [self._conditions.bits[bits[0]]] = builder.append(f"M{noise.readout(qubits[0])} {qubits[0]}")
+            return
+        self._execute_without_noise(operation, qubits, bits)
+        if noise is not None:
+            self._append(noise.lines(name, qubits))
+
+    def _append(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.builder.append(line)
+
+    def _execute_without_noise(self, operation: Any, qubits: Sequence[int], bits: Sequence[Any]) -> None:
+        builder, kinds = self.builder, qiskit.circuit
         if isinstance(operation, kinds.Measure):
             self._conditions.bits[bits[0]] = builder.measure(qubits[0])
         elif isinstance(operation, kinds.Reset):

@@ -165,6 +165,8 @@ def plan_report(compiled: CompiledCircuit, method: PlanMethod, postselected: Seq
             " compile_detector_sampler() follow each shot: draw some, and statistics() of the sampler says"
             " what they took."
         )
+    if not program.has_plan:
+        raise NotImplementedError(program.no_plan)
     if method == "sample_measurements":
         plan = compiled.record_plan(max_active_coordinates=MAX_INDEX_BITS)
         cost = counted_cost(compiled, CompiledCircuit.record_plan)

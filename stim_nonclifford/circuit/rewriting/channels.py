@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import stim
 
-from ...base.written_circuits import instructions_in
-from ...dialect import kraus_of, readout_noise_of, relaxation_of, three_qubit_errors_of
+from ...base.written_circuits import instructions_in, source_tag
+from ...dialect import kraus_of, quasistatic_of, readout_noise_of, relaxation_of, three_qubit_errors_of
 from ...simulation.compiler.program.channels import independent_errors, patterns_of
 
 _CHAIN = ("E", "ELSE_CORRELATED_ERROR")
@@ -83,12 +83,12 @@ def has_interrupted_chain(parts: Iterable[stim.CircuitInstruction | stim.Circuit
 
 
 def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-    """The Pauli twirl of relaxation, of Kraus operators, or of readout noise; None for other instructions.
+    """The Pauli twirl of relaxation, Kraus operators, quasi-static or readout noise; None for others.
 
     Examples:
         >>> tag = "AMPLITUDE_DAMPING(gamma=0.36)"
         >>> print(twirl_of_channel(stim.CircuitInstruction("I_ERROR", [3], tag=tag)))
-        PAULI_CHANNEL_1(0.09, 0.09, 0.01) 3
+        PAULI_CHANNEL_1[twirl of AMPLITUDE_DAMPING](0.09, 0.09, 0.01) 3
     """
     result = stim.Circuit()
     noise = readout_noise_of(instruction)
@@ -98,13 +98,18 @@ def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | Non
     kraus = kraus_of(instruction)
     if kraus is not None:
         name = f"PAULI_CHANNEL_{kraus.num_qubits}"
-        result.append(name, instruction.targets_copy(), kraus.twirl)
+        result.append(name, instruction.targets_copy(), kraus.twirl, tag=source_tag(kraus.name))
+        return result
+    turn = quasistatic_of(instruction)
+    if turn is not None:
+        result.append("Z_ERROR", instruction.targets_copy(), turn.twirl, tag=source_tag(turn.name))
         return result
     channel = relaxation_of(instruction)
     if channel is None:
         return None
+    tag = source_tag(channel.name)
     if channel.decay:
-        result.append("PAULI_CHANNEL_1", instruction.targets_copy(), channel.twirl)
+        result.append("PAULI_CHANNEL_1", instruction.targets_copy(), channel.twirl, tag=tag)
     elif channel.dephasing:
-        result.append("Z_ERROR", instruction.targets_copy(), channel.dephasing)
+        result.append("Z_ERROR", instruction.targets_copy(), channel.dephasing, tag=tag)
     return result

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import stim
 
-from ...base.written_circuits import instructions_in
+from ...base.written_circuits import instructions_in, source_tag
 from ...dialect import CONDITIONAL_CARRIER, gate_from_tag, leakage_of
 from ...simulation.compiler.program.leakage_steps import (
     LeakageModels,
@@ -24,6 +24,13 @@ from .channels import has_interrupted_chain
 
 _MIX = 0.75
 """DEPOLARIZE1 with this probability makes a qubit completely mixed."""
+
+_OVER_STATES = {
+    "LEAKAGE_FROM_ONE": ("LEAKAGE", 0.5, 1),
+    "LEAKAGE_FROM_11": ("LEAKAGE", 0.25, 2),
+    "RELAX_TO_ONE": ("RELAX", 1.0, 1),
+}
+"""What stands for leakage that depends on the state: the share of its probability, and of its qubits."""
 
 
 def has_leakage(circuit: stim.Circuit) -> bool:
@@ -48,7 +55,7 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     Examples:
         >>> print(with_averaged_leakage(stim.Circuit("I_ERROR[LEAKAGE(p=0.5)] 0\nCX 0 1\nMR 0 1")))
         CX 0 1
-        DEPOLARIZE1(0.375) 1 0
+        DEPOLARIZE1[twirl of LEAKAGE 0](0.375) 1 0
         MR 0 1
         >>> heralded = "I_ERROR[LEAKAGE(p=0.01)] 0\nCX 0 1\nHERALDED_ERASE[HERALD_LEAKAGE_EVENT(p=0)](0) 0"
         >>> print(with_averaged_leakage(stim.Circuit(heralded), flags=True))
@@ -60,12 +67,32 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     """
     if not has_leakage(circuit):
         return circuit
-    instructions = list(unrolled(circuit))
+    instructions = list(averaged_over_states(unrolled(circuit)))
     announces = flags and not has_interrupted_chain(instructions)
     averages = _Averages(circuit.num_qubits if announces else None, leakage_models(instructions))
     for instruction in instructions:
         averages.add(instruction)
     return averages.circuit()
+
+
+def averaged_over_states(
+    instructions: Iterable[stim.CircuitInstruction],
+) -> Iterator[stim.CircuitInstruction]:
+    """Instructions with leakage that depends on no state in place of leakage from 1, or to it.
+
+    Examples:
+        >>> [leaking] = averaged_over_states(stim.Circuit("II_ERROR[LEAKAGE_FROM_11(p=0.4)] 0 1 2 3"))
+        >>> print(leaking)
+        I_ERROR[LEAKAGE(p=0.1)] 0 2
+    """
+    for instruction in instructions:
+        channel = leakage_of(instruction) if instruction.tag else None
+        if channel is None or channel.name not in _OVER_STATES:
+            yield instruction
+            continue
+        name, share, size = _OVER_STATES[channel.name]
+        targets = instruction.targets_copy()[::size]
+        yield stim.CircuitInstruction("I_ERROR", targets, tag=f"{name}(p={share * channel.values[0]!r})")
 
 
 @dataclass
@@ -78,6 +105,7 @@ class _Mixing:
     lost: float = 0.0  # the same for a lost one
     announced: float = 0.0  # the exponent (see ``_exponent``) of those of its errors that flip the flag, too
     flag: int = 0
+    source: str = ""  # the tag of its errors
     # With a model of partners, the probabilities of X, Y and Z errors in place of the mixing.
     paulis: tuple[float, ...] | None = None
 
@@ -97,7 +125,7 @@ class _Mixing:
         if each > 0:
             rest = -math.expm1(2 * (each - _exponent_of_mixing(rest)))
         if rest > 0:
-            circuit.append("DEPOLARIZE1", [self.qubit], _MIX * rest)
+            circuit.append("DEPOLARIZE1", [self.qubit], _MIX * rest, tag=self.source)
         for pauli in "XYZ" if each > 0 else "":
             errors = [stim.target_pauli(self.qubit, pauli), stim.target_x(self.flag)]
             circuit.append("E", errors, _probability(each))
@@ -106,7 +134,8 @@ class _Mixing:
         """Appends errors that exclude each other; those that flip the flag come first."""
         share = _probability(self.announced) / sum(paulis)
         if share <= 0:
-            circuit.append("PAULI_CHANNEL_1", [self.qubit], [self.probability * p for p in paulis])
+            errors = [self.probability * p for p in paulis]
+            circuit.append("PAULI_CHANNEL_1", [self.qubit], errors, tag=self.source)
             return
         name, nothing = "E", 1.0
         for each, flag in ((share, [stim.target_x(self.flag)]), (self.probability - share, [])):
@@ -141,6 +170,14 @@ class _Averages:
         each = [self.leaked.get(q, 0.0) + self.lost.get(q, 0.0) for q in qubits]
         return sum(each) if len(each) == 1 else 1 - math.prod(1 - p for p in each)
 
+    def source(self, causes: list[int]) -> str:
+        """The tag of errors that are consequences of qubits which are leaked or lost."""
+        if self.first_flag is not None:
+            return ""
+        found = [name for name, known in (("LEAKAGE", self.leaked), ("LOSS", self.lost))
+                 if any(known.get(cause) for cause in causes)]  # fmt: skip
+        return source_tag("+".join(found), causes)
+
     def mix(
         self, qubit: int, causes: list[int], factor: float = 1.0, paulis: tuple[float, ...] | None = None
     ) -> None:
@@ -151,9 +188,9 @@ class _Averages:
         probability = self.gone(causes) * factor
         if probability <= 0:
             return
-        mixing = _Mixing(qubit, probability, paulis=paulis)
-        self.parts.append(mixing)
         causes = [cause for cause in causes if self.gone([cause]) > 0]
+        mixing = _Mixing(qubit, probability, paulis=paulis, source=self.source(causes))
+        self.parts.append(mixing)
         if len(causes) == 1:  # else no herald announces it
             (cause,) = causes
             mixing.leaked = self.leaked.get(cause, 0.0) * factor
@@ -210,7 +247,7 @@ class _Averages:
             self.add_herald(qubit, 1 - p, of_loss="LOSS" in name)
         elif name in ("RELAX", "RL"):
             if leaked * p > 0:
-                self.parts.append(_Mixing(qubit, leaked * p))
+                self.parts.append(_Mixing(qubit, leaked * p, source=self.source([qubit])))
             self.leaked[qubit] = leaked * (1 - p)
             for mixing in self.since_herald.get(qubit, ()):
                 mixing.leaked *= 1 - p
@@ -229,7 +266,8 @@ class _Averages:
         announced = {k: each for k, each in announced.items() if each < math.inf}
         wanted, most = _exponent(reported), sum(announced.values())
         if not most or wanted == math.inf:
-            self.parts.append(stim.CircuitInstruction("MPAD", [0], [reported] if reported else []))
+            arguments, tag = ([reported], self.source([qubit])) if reported else ([], "")
+            self.parts.append(stim.CircuitInstruction("MPAD", [0], arguments, tag=tag))
             return
         scale = min(1.0, wanted / most)
         flag = (self.first_flag or 0) + qubit

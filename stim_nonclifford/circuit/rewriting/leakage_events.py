@@ -26,7 +26,7 @@ from ...simulation.compiler.error_models import decomposed, parts_of, targets_of
 from ...simulation.compiler.program.leakage_steps import is_leakage_model, leakage_models
 from ...simulation.compiler.program.loops import unrolled
 from .channels import has_interrupted_chain
-from .leakage import has_leakage, parts_with_qubits
+from .leakage import averaged_over_states, has_leakage, parts_with_qubits
 
 _MOST_GENERATORS = 5
 """Larger groups have a subgroup with so many generators in their place, that flips each output as often."""
@@ -34,6 +34,10 @@ _MOST_GENERATORS = 5
 _MOST_MARKS = 256
 """After so many marks a qubit that is still away is an event of its own, so that models grow linearly."""
 
+_CHECK_LENGTH = 4
+"""A check that may report a qubit which is there is so many instructions, as DeviceNoise writes it."""
+
+_PAIR = 2
 _LARGEST = 1 - 1e-9
 """The probability of an event that is certain."""
 
@@ -104,7 +108,7 @@ class LeakageEvents:
     """The events of a tagged circuit with leakage or loss, and the circuit without these."""
 
     def __init__(self, circuit: stim.Circuit) -> None:
-        instructions = list(unrolled(circuit))
+        instructions = list(averaged_over_states(unrolled(circuit)))
         self._replacements = leakage_models(instructions).replacements
         self._num_qubits = circuit.num_qubits
         self._parts: list[stim.CircuitInstruction | int] = []
@@ -113,8 +117,10 @@ class LeakageEvents:
         self._leaked: dict[int, float] = {}  # by qubit, the probability that it is leaked
         self._lost: dict[int, float] = {}
         self._marks_of: dict[int, int] = {}  # by qubit, their number in its items
+        self._looked_at: dict[int, int] = {}  # by qubit that a check looks at, the qubit that it is about
         self.events: list[LeakageEvent] = []
-        for instruction in instructions:
+        for k, instruction in enumerate(instructions):
+            self._looked_at |= _check_at(instructions[k : k + _CHECK_LENGTH])
             self._add(instruction)
         for qubit in list(self._items):
             self._close(qubit)
@@ -259,6 +265,7 @@ class LeakageEvents:
             self._parts.append(part)
             for qubit in qubits:
                 if data.is_reset:
+                    self._looked_at.pop(qubit, None)
                     self._returns(qubit, 1.0, self._replacements.get(qubit, 1.0), None)
                 self._mix(qubit, [other for other in qubits if other != qubit])
 
@@ -281,8 +288,9 @@ class LeakageEvents:
         leaked, lost = self._leaked.get(qubit, 0.0), self._lost.get(qubit, 0.0)
         if name.startswith("HERALD"):
             mark = self._mark(None)
-            if qubit in self._items:
-                self._items[qubit].append(_Herald(mark, 1 - p, "LOSS" in name))
+            for away in (qubit, self._looked_at.get(qubit)):
+                if away is not None and away in self._items:
+                    self._items[away].append(_Herald(mark, 1 - p, "LOSS" in name))
         elif name in ("RELAX", "RL"):
             if qubit in self._items:
                 self._returns(qubit, p, 0.0, self._mark(qubit))
@@ -296,6 +304,8 @@ class LeakageEvents:
 
     def _spread(self, first: int, second: int, s01: float, s10: float, m01: float, m10: float) -> None:
         """What leaks by its partner is an event of its own."""
+        if self._looked_at.get(second) == first:  # its herald reports the events of the first one
+            return
         for source, partner, spread, move in ((first, second, s01, m01), (second, first, s10, m10)):
             for probability, moves in ((spread, False), (move, True)):
                 there = self._leaked.get(source, 0.0)
@@ -328,6 +338,24 @@ class LeakageEvents:
         for k, item in enumerate(items):
             if isinstance(item, _Leave) and item.probability * item.was_there > 0:
                 self.events += _events_from(item, items[k + 1 :], (qubit, len(self._parts)))
+
+
+def _check_at(instructions: Sequence[stim.CircuitInstruction]) -> dict[int, int]:
+    """The qubit that a check looks at, with the qubit that it is about, if these instructions are a check.
+
+    It leaks for certain if the other one is leaked, perhaps by itself, then its herald follows, and a reset.
+    """
+    if len(instructions) < _CHECK_LENGTH:
+        return {}
+    spread, leak, herald = (leakage_of(part) for part in instructions[:-1])
+    names = [each and each.name for each in (spread, leak, herald)]
+    targets = [part.targets_copy() for part in instructions]
+    if names != ["LEAKAGE_SPREAD", "LEAKAGE", "HERALD_LEAKAGE_EVENT"] or instructions[-1].name != "R":
+        return {}
+    assert spread is not None
+    own = targets[0][-1]
+    is_check = len(targets[0]) == _PAIR and all(each == [own] for each in targets[1:])
+    return {own.value: targets[0][0].value} if is_check and spread.values == (1, 0, 0, 0) else {}
 
 
 def _events_from(start: _Leave, items: Sequence[_Item], period: tuple[int, int]) -> Iterator[LeakageEvent]:

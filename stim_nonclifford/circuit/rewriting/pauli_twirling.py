@@ -14,8 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...base.written_circuits import instructions_in, with_replaced
-from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, check_unconditional, gate_from_tag
+from ...base.written_circuits import instructions_in, with_replaced, with_source
+from ...dialect import (
+    CONDITIONAL_CARRIER,
+    NonCliffordGate,
+    RotationPart,
+    bare_name,
+    check_unconditional,
+    gate_from_tag,
+)
 from .channels import twirl_of_channel
 from .leakage import with_averaged_leakage
 from .stand_ins import append_quarter_turns, rotation_products
@@ -54,7 +61,8 @@ def _twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
         if channel is not None:
             return channel
         gate = None if instruction.name == CONDITIONAL_CARRIER else gate_from_tag(instruction)
-        return None if gate is None or not gate.half_turns else _twirl(instruction, gate, below)
+        twirl = None if gate is None or not gate.half_turns else _twirl(instruction, gate, below)
+        return twirl and with_source(twirl, bare_name(instruction))
 
     return with_replaced(circuit, stand_in)
 

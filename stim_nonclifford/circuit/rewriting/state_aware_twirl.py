@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...base.written_circuits import circuit_of, instructions_in
+from ...base.written_circuits import circuit_of, instructions_in, with_source
 from ...dialect import Kraus, ReadoutNoise, Relaxation, kraus_of, readout_noise_of, relaxation_of
 from ...simulation.compiler.program.extent import extent_of
 from .channels import twirl_of_channel
@@ -41,10 +41,10 @@ def with_state_aware_twirl(circuit: stim.Circuit) -> stim.Circuit:
         >>> decay = "I_ERROR[AMPLITUDE_DAMPING(gamma=0.36)]"
         >>> print(with_state_aware_twirl(stim.Circuit(f"X 1\n{decay} 0 1\nH 0\n{decay} 0")))
         X 1
-        X_ERROR(0.36) 1
-        Z_ERROR(0.01) 0 1
+        X_ERROR[twirl of AMPLITUDE_DAMPING](0.36) 1
+        Z_ERROR[twirl of AMPLITUDE_DAMPING](0.01) 0 1
         H 0
-        PAULI_CHANNEL_1(0.09, 0.09, 0.01) 0
+        PAULI_CHANNEL_1[twirl of AMPLITUDE_DAMPING](0.09, 0.09, 0.01) 0
     """
     if not any(map(_depends_on_state, instructions_in(circuit))):
         return circuit
@@ -84,8 +84,8 @@ class _Walk:
         targets = [target.value for target in instruction.targets_copy()]
         values = self._state.values(targets)
         if isinstance(channel, Relaxation):
-            return _relaxed(instruction, channel, targets, values)
-        return _twirled_kraus(instruction, channel, targets, values)
+            return with_source(_relaxed(channel, targets, values), channel.name)
+        return with_source(_twirled_kraus(channel, targets, values), channel.name)
 
     def _block(self, block: stim.CircuitRepeatBlock) -> stim.Circuit:
         body, result = block.body_copy(), stim.Circuit()
@@ -200,9 +200,7 @@ def _misread(instruction: stim.CircuitInstruction, noise: ReadoutNoise, values: 
     return result
 
 
-def _relaxed(
-    instruction: stim.CircuitInstruction, channel: Relaxation, targets: Sequence[int], values: Values
-) -> stim.Circuit:
+def _relaxed(channel: Relaxation, targets: Sequence[int], values: Values) -> stim.Circuit:
     flip_x, flip_y, phase = channel.twirl
     result = stim.Circuit()
     unknown = [target for target, value in zip(targets, values, strict=True) if value is None]
@@ -219,9 +217,7 @@ def _relaxed(
     return result
 
 
-def _twirled_kraus(
-    instruction: stim.CircuitInstruction, channel: Kraus, targets: Sequence[int], values: Values
-) -> stim.Circuit:
+def _twirled_kraus(channel: Kraus, targets: Sequence[int], values: Values) -> stim.Circuit:
     result = stim.Circuit()
     name, size = f"PAULI_CHANNEL_{channel.num_qubits}", channel.num_qubits
     for k in range(0, len(targets), size):

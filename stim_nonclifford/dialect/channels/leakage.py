@@ -47,6 +47,22 @@ _DEFINITIONS = (
     _with_probability(
         "RELAX", "a leaked qubit returns with probability p, in the completely mixed state", 0.5
     ),
+    _with_probability(
+        "LEAKAGE_FROM_ONE",
+        "with probability p, the qubit is measured, and leaks if it is in |1>; nobody knows the outcome",
+        0.01,
+    ),
+    ChannelDefinition(
+        "LEAKAGE_FROM_11",
+        "with probability p, both qubits are measured, and if both are in |1>, the first one leaks and the"
+        " second one is left in |0>; nobody knows the outcomes",
+        ("p",),
+        probability_problem,
+        (0.01,),
+        carrier="II_ERROR",
+        num_targets=2,
+    ),
+    _with_probability("RELAX_TO_ONE", "a leaked qubit returns with probability p, in |1>", 0.5),
     ChannelDefinition("RL", "the same as RELAX(1): every leaked qubit returns", (), lambda: "", ()),
     ChannelDefinition(
         "LEAKAGE_SPREAD",
@@ -65,6 +81,13 @@ _DEFINITIONS = (
         ("x", "y", "z"),
         _partner_problem,
         (0.25, 0.25, 0.25),
+    ),
+    ChannelDefinition(
+        "LEAKAGE_SKIPS_GATES",
+        "a gate on several qubits does nothing to any of them if this one is leaked or lost",
+        (),
+        lambda: "",
+        (),
     ),
     _with_probability(
         "LEAKAGE_READOUT", "a qubit that is leaked or lost is measured as 1 with probability p", 0.5

@@ -10,12 +10,13 @@ import stim
 from .channel_tags import ChannelDefinition, TaggedChannel, read_channel, remains_of_channel
 from .kraus import KRAUS
 from .leakage import LEAKAGE
+from .quasistatic import QUASISTATIC
 from .readout import readout_noise_of
 from .relaxation import RELAXATION
 from .three_qubit_errors import THREE_QUBIT_ERRORS
 
 CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType(
-    {**RELAXATION, **KRAUS, **THREE_QUBIT_ERRORS, **LEAKAGE}
+    {**RELAXATION, **KRAUS, **QUASISTATIC, **THREE_QUBIT_ERRORS, **LEAKAGE}
 )
 """The channels by their names."""
 

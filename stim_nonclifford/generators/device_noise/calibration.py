@@ -38,6 +38,7 @@ class QubitCalibration:
         gate_loss: The probability that it is lost in one.
         readout_leakage: The probability that it leaks in a measurement.
         check_miss: The probability that a herald of leakage or loss reports 0 for a qubit that is away.
+        check_false_positive: The probability that a herald of leakage reports 1 for a qubit that is there.
 
     Raises:
         TypeError: An argument is no number.
@@ -62,6 +63,7 @@ class QubitCalibration:
     gate_loss: float = 0.0
     readout_leakage: float = 0.0
     check_miss: float = 0.0
+    check_false_positive: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("T1", "T2", "T2_star"):
@@ -69,7 +71,8 @@ class QubitCalibration:
                 positive(getattr(self, name), name)
         if self.T1 is not None and self.T2 is not None and self.T2 > 2 * self.T1 * (1 + 1e-12):
             raise ValueError(f"T2 must be at most 2 T1, but T1 is {self.T1!r} and T2 is {self.T2!r}.")
-        for name in (*_PROBABILITIES, "p01", "p10", "reset_error", "readout_leakage", "check_miss"):
+        for name in (*_PROBABILITIES, "p01", "p10", "reset_error", "readout_leakage", "check_miss",
+                     "check_false_positive"):  # fmt: skip
             probability(getattr(self, name), name)
         if self.t_error is not None:
             probability(self.t_error, "t_error")

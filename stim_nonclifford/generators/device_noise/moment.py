@@ -49,6 +49,7 @@ class Moment:
         virtual_gates: Collection[str],
         noiseless_qubits: Collection[int] = (),
         slow_bits: Mapping[int, range] | None = None,
+        checks: Mapping[int, int] | None = None,
     ) -> None:
         self._qubits = qubits
         self._pair = pair
@@ -56,6 +57,7 @@ class Moment:
         self._virtual_gates = virtual_gates
         self._noiseless_qubits = frozenset(noiseless_qubits)
         self._slow_bits = slow_bits or {}  # by qubit, the qubits that are bits of the shift of its frequency
+        self._checks = checks or {}  # by qubit, a further one that is leaked where its check reports 1
         self._operations = stim.Circuit()
         self._rotations = Circuit()
         self._errors: dict[tuple[str, tuple[float, ...]], list[int]] = {}  # qubits by channel
@@ -134,8 +136,31 @@ class Moment:
     def _add_herald(self, instruction: stim.CircuitInstruction, herald: TaggedChannel) -> None:
         noisy = Circuit()
         for target in instruction.targets_copy():
-            missed = 1 - (1 - herald.values[0]) * (1 - self._qubits[target.value].check_miss)
-            noisy.append(herald.name, [target.value], rounded(missed))
+            qubit = target.value
+            calibration = self._qubits[qubit]
+            missed = rounded(1 - (1 - herald.values[0]) * (1 - calibration.check_miss))
+            wrong = calibration.check_false_positive
+            if not wrong:
+                noisy.append(herald.name, [qubit], missed)
+                continue
+            if herald.name != "HERALD_LEAKAGE_EVENT":
+                raise ValueError(
+                    f"'{instruction}': check_false_positive of qubit {qubit} is {wrong!r}, and only heralds"
+                    " of leakage can report a qubit that is there. Write its loss as leakage (gate_leakage,"
+                    " HERALD_LEAKAGE_EVENT), or set check_false_positive to 0."
+                )
+            if wrong > 1 - missed:
+                raise ValueError(
+                    f"'{instruction}': the check of qubit {qubit} reports 1 more often if it is there,"
+                    f" {wrong!r}, than if it is leaked, {1 - missed!r}. Lower check_false_positive or"
+                    " check_miss."
+                )
+            # A further qubit leaks if this one is leaked, or else by a false report, and is looked at.
+            ancilla = self._checks[qubit]
+            noisy.append("LEAKAGE_SPREAD", [qubit, ancilla], [1, 0, 0, 0])
+            noisy.append("LEAKAGE", [ancilla], rounded(wrong / (1 - missed)))
+            noisy.append(herald.name, [ancilla], missed)
+            noisy.append("R", [ancilla])
         self._operations += noisy.to_stim()
 
     def _add_measurement(self, instruction: stim.CircuitInstruction) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +13,12 @@ import stim
 
 from ...base.arguments import check_types, flag, integer, iterable, refuse_argument, text
 from ...base.arguments import path as checked_path
+from ...base.written_circuits import instructions_in
 from ...circuit import Circuit
 from ...dialect import parse
 from .calibration import SLOW_BITS, PairCalibration, QubitCalibration, read_json, read_table
 from .moment import Moment, idle_fidelity
 from .qiskit_target import table_of_target
-
-SlowBits = dict[int, range]
 
 _TAIL = "noiseless"
 """The tag of the TICK after which there is no noise."""
@@ -40,7 +39,8 @@ class DeviceNoise:
     the gate: DEPOLARIZE(p) alone has the average error p d/(d + 1), with d = 2 for one qubit and 4 for two
     (Horodecki, Horodecki and Horodecki 1999). If relaxation alone is worse, there is none, and a warning says
     so. Outcomes are misread with ``p01`` and ``p10``. Leakage, loss, rotations that go too far, and crosstalk
-    follow the moment in which they happen, and heralds in the circuit miss with ``check_miss``. A qubit with
+    follow the moment in which they happen. Heralds in the circuit miss with ``check_miss``; with
+    ``check_false_positive``, they look at a further qubit, which leaks with theirs or by itself. A qubit with
     a ``T2_star`` has a frequency that differs from shot to shot: further qubits are fair bits, and R_ZZ with
     each of them turns the qubit one way or the other, by the same angle per time in all of a shot.
 
@@ -101,7 +101,10 @@ class DeviceNoise:
     def _gates(self) -> Iterator[tuple[str, float, float]]:
         """The qubits of each gate, its error, and its average error by relaxation alone."""
         for qubit, own in self.qubits.items():
-            yield str(qubit), own.gate_error, (1 - idle_fidelity(own, own.gate_time)) * 2 / 3
+            relaxed = (1 - idle_fidelity(own, own.gate_time)) * 2 / 3
+            yield str(qubit), own.gate_error, relaxed
+            if own.t_error is not None and not {"T", "T_DAG"} <= {*self.virtual_gates}:
+                yield f"T of {qubit}", own.t_error, relaxed
         for places, calibration in self.pairs.items():
             fidelity, dimension = 1.0, 2 ** len(places)
             for qubit in places:
@@ -116,41 +119,29 @@ class DeviceNoise:
 
     @classmethod
     def from_csv(cls, path: str | Path, *, virtual_gates: Collection[str] = ()) -> DeviceNoise:
-        """Reads a calibration table.
+        """The noise of a calibration table.
 
         The first line names the columns: ``qubits`` and attributes of ``QubitCalibration`` and
         ``PairCalibration``. Each further line is about one qubit (``3``), one pair (``3-4``) or three qubits
         (``3-4-5``, for CCZ). Empty cells are left out. Times are in seconds.
 
         Args:
-            path: The file.
+            path: The file; of ``from_json``, with an object of objects, such as
+                ``{"3": {"T1": 8e-5}, "3-4": {"gate_error": 0.006}}``, whose keys are the lines and columns.
             virtual_gates: As for the class.
 
         Returns:
             The noise.
 
         Raises:
-            ValueError: A line is malformed; the message names it.
+            ValueError: A line or an entry is malformed; the message names it.
         """
         _check_names(virtual_gates)
         return cls(*read_table(checked_path(path, "path")), virtual_gates)
 
     @classmethod
     def from_json(cls, path: str | Path, *, virtual_gates: Collection[str] = ()) -> DeviceNoise:
-        """Reads a calibration table that is a JSON object, such as ``{"3": {"T1": 8e-5}, "3-4": {...}}``.
-
-        Its keys and those of its values are the lines and columns of ``from_csv``.
-
-        Args:
-            path: The file.
-            virtual_gates: As for the class.
-
-        Returns:
-            The noise.
-
-        Raises:
-            ValueError: An entry is malformed; the message names it.
-        """
+        """The noise of a calibration table in JSON; see ``from_csv``."""
         _check_names(virtual_gates)
         return cls(*read_json(checked_path(path, "path")), virtual_gates)
 
@@ -158,7 +149,7 @@ class DeviceNoise:
     def from_qiskit(
         cls, target: Any, *, two_qubit_gate: str | None = None, virtual_gates: Collection[str] = ()
     ) -> DeviceNoise:
-        """Reads the calibration in a ``qiskit.transpiler.Target``, such as ``backend.target``.
+        """The noise of the calibration in a ``qiskit.transpiler.Target``, such as ``backend.target``.
 
         T1 and T2 are those of its qubits, where T2 is at most 2 T1; errors and durations those of sx (or x,
         h, u, u3, r, rx, ry), ``measure``, ``reset`` and the gate on two qubits. A target has one readout
@@ -168,9 +159,6 @@ class DeviceNoise:
             target: The target.
             two_qubit_gate: The name of the gate on two qubits, if there are several.
             virtual_gates: As for the class. For devices with ``rz``: Z, S, S_DAG, T, T_DAG, R_Z.
-
-        Returns:
-            The noise.
 
         Raises:
             ValueError: There are several gates on two qubits, or none with this name.
@@ -232,35 +220,22 @@ class DeviceNoise:
         missing = [str(qubit) for qubit in used if qubit not in self.qubits and qubit not in bits]
         if missing:
             raise ValueError(f"The calibration table has no qubit {', '.join(missing)}.")
-        slow: SlowBits = {}
+        known = [qubit for qubit in used if qubit not in bits]
+        slow = [qubit for qubit in known if self.qubits[qubit].T2_star is not None]
+        checked = [qubit for qubit in known if self.qubits[qubit].check_false_positive]
+        free = tagged.num_qubits
+        slow_bits = {q: range(free + SLOW_BITS * k, free + SLOW_BITS * (k + 1)) for k, q in enumerate(slow)}
+        checks = {qubit: free + SLOW_BITS * len(slow) + k for k, qubit in enumerate(checked)}
         start = stim.Circuit()
-        for qubit in used:
-            if qubit not in bits and self.qubits[qubit].T2_star is not None:
-                first = tagged.num_qubits + SLOW_BITS * len(slow)
-                slow[qubit] = range(first, first + SLOW_BITS)
-                start.append("R", slow[qubit])
-                start.append("X_ERROR", slow[qubit], 0.5)
-        return Circuit(start + self._noisy(noisy, used, bits, slow) + tail)
+        for own in slow_bits.values():
+            start.append("R", own)
+            start.append("X_ERROR", own, 0.5)
 
-    def _noisy(self, circuit: stim.Circuit, used: list[int], bits: set[int], slow: SlowBits) -> stim.Circuit:
-        result, moment = stim.Circuit(), self._moment(used, bits, slow)
-        for part in circuit:
-            if isinstance(part, stim.CircuitRepeatBlock):
-                result += moment.noisy()
-                body = self._noisy(part.body_copy(), used, bits, slow)
-                result.append(stim.CircuitRepeatBlock(part.repeat_count, body, tag=part.tag))
-                moment = self._moment(used, bits, slow)
-            elif part.name == "TICK":
-                result += moment.noisy()
-                result.append(part)
-                moment = self._moment(used, bits, slow)
-            else:
-                moment.add(part)
-        return result + moment.noisy()
+        def moment() -> Moment:
+            qubits = {each: QubitCalibration() if each in bits else self.qubits[each] for each in used}
+            return Moment(qubits, self._gate, self._pairs, self.virtual_gates, bits, slow_bits, checks)
 
-    def _moment(self, used: list[int], bits: set[int], slow: SlowBits) -> Moment:
-        qubits = {qubit: QubitCalibration() if qubit in bits else self.qubits[qubit] for qubit in used}
-        return Moment(qubits, self._gate, self._pairs, self.virtual_gates, bits, slow)
+        return Circuit(start + _noisy(noisy, moment) + tail)
 
     def pair(self, first: int, second: int) -> PairCalibration:
         """The calibration of a pair of qubits: that of this order, if there is one, or else of the other.
@@ -278,6 +253,24 @@ class DeviceNoise:
         return found
 
 
+def _noisy(circuit: stim.Circuit, new_moment: Callable[[], Moment]) -> stim.Circuit:
+    """The noisy moments of a circuit, one after the other."""
+    result, moment = stim.Circuit(), new_moment()
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            result += moment.noisy()
+            body = _noisy(part.body_copy(), new_moment)
+            result.append(stim.CircuitRepeatBlock(part.repeat_count, body, tag=part.tag))
+            moment = new_moment()
+        elif part.name == "TICK":
+            result += moment.noisy()
+            result.append(part)
+            moment = new_moment()
+        else:
+            moment.add(part)
+    return result + moment.noisy()
+
+
 def _check_names(virtual_gates: Collection[str]) -> None:
     for name in iterable(virtual_gates, "virtual_gates", "a list of names of gates"):
         text(name, "Each of virtual_gates")
@@ -288,6 +281,9 @@ def _without_tail(circuit: stim.Circuit, products: bool) -> tuple[stim.Circuit, 
     start = len(circuit)
     moment = 0  # where the moment begins
     for k, part in enumerate(circuit):
+        if isinstance(part, stim.CircuitRepeatBlock):
+            _check_block(part.body_copy(), products)
+            continue
         is_tick = part.name == "TICK"
         if is_tick and part.tag.strip() == _TAIL:
             start = k
@@ -298,6 +294,22 @@ def _without_tail(circuit: stim.Circuit, products: bool) -> tuple[stim.Circuit, 
         if is_tick:
             moment = k
     return circuit[:start], circuit[start:]
+
+
+def _check_block(body: stim.Circuit, products: bool) -> None:
+    """Checks that the noise does not end within a block."""
+    for part in instructions_in(body):
+        if part.name == "TICK" and part.tag.strip() == _TAIL:
+            raise ValueError(
+                "TICK[noiseless] stands in a REPEAT block, and all noise would end in its first iteration."
+                " Write it behind the block, or write the iterations out: circuit.flattened()."
+            )
+        if products and part.name in _PRODUCTS:
+            raise ValueError(
+                f"'{part}' stands in a REPEAT block, so that no moment is the first one without noise. Write"
+                " the iterations out, circuit.flattened(), if the noise ends in the first one. If not, write"
+                " it with gates and measurements of single qubits."
+            )
 
 
 def _qubits_of(circuit: stim.Circuit) -> set[int]:

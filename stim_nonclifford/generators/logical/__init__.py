@@ -12,7 +12,8 @@ The modules, each of which uses those above it:
 * ``algorithm``: programs of Clifford+T circuits, and circuits of programs;
 * ``layout``: patches in a row, and the lane above them;
 * ``surgery``: writes the steps;
-* ``protocol``: the whole circuit, with noise.
+* ``protocol``: the whole circuit, with noise;
+* ``fidelity``: how good a circuit is, and the error of each of its operations.
 
 Examples:
     >>> import stim_nonclifford as snc
@@ -22,7 +23,34 @@ Examples:
     (212, 2)
 """
 
+from ..teleportation import MAGIC_CHOICES, S_GATE_CHOICES
 from .algorithm import Program, circuit_of_program, program_of
-from .protocol import circuit_file_name, logical_circuit
+from .fidelity import (
+    FIDELITY_CHOICES,
+    LogicalFidelity,
+    OperationErrors,
+    ideal_distribution,
+    logical_fidelity,
+    operation_counts,
+    operation_errors,
+)
+from .protocol import ENDING_CHOICES, Y_STATE_CHOICES, circuit_file_name, logical_circuit
 
-__all__ = ["Program", "circuit_file_name", "circuit_of_program", "logical_circuit", "program_of"]
+__all__ = [
+    "ENDING_CHOICES",
+    "FIDELITY_CHOICES",
+    "MAGIC_CHOICES",
+    "S_GATE_CHOICES",
+    "Y_STATE_CHOICES",
+    "LogicalFidelity",
+    "OperationErrors",
+    "Program",
+    "circuit_file_name",
+    "circuit_of_program",
+    "ideal_distribution",
+    "logical_circuit",
+    "logical_fidelity",
+    "operation_counts",
+    "operation_errors",
+    "program_of",
+]

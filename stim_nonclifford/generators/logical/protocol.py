@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal, get_args
 
 import stim
 
@@ -10,11 +11,16 @@ from ...base.arguments import choice, integer, probability, refuse_argument, tex
 from ..cultivation.builder import GATE_CHOICES, GateChoice
 from ..cultivation.files import joined
 from ..cultivation.noise import NOISE_CHOICES, NoiseChoice, noise_model
+from ..teleportation.protocol import MAGIC_CHOICES, S_GATE_CHOICES, MagicChoice, SGateChoice
 from .layout import Layout
 from .program import surgery_steps
-from .surgery import LogicalBuilder
+from .surgery import Ending, LogicalBuilder, SurgeryOptions
 
+YStateChoice = Literal["perfect", "injected"]
+Y_STATE_CHOICES: tuple[YStateChoice, ...] = get_args(YStateChoice)
+ENDING_CHOICES: tuple[Ending, ...] = get_args(Ending)
 _MOST_DISTANCE = 99
+_MOST_ROUNDS = 1_000_000
 
 
 def logical_circuit(
@@ -25,16 +31,21 @@ def logical_circuit(
     p: float = 1e-3,
     gate: GateChoice = "T",
     noise: NoiseChoice = "uniform",
-    magic_error: float = 0.0,
+    magic: MagicChoice = "perfect",
+    magic_error: float | None = None,
+    y_state: YStateChoice = "perfect",
+    s_gate: SGateChoice = "ideal",
+    rounds: int = 2,
+    ending: Ending = "measurements",
 ) -> stim.Circuit:
     r"""A logical circuit with T gates by lattice surgery, every outcome of which a decoder decides.
 
     Each logical qubit is a patch of rotated surface code, and starts in |0> without noise. A rotation by 1/8
-    half-turn consumes a T state, which is prepared in the magic patch without noise, but for ``magic_error``.
-    A merge of d rounds measures its product, a decoder decides the outcome, and if it is 1, S follows as a
-    fault-tolerant gate without noise. Clifford rotations are commuted to the end. A product that has several
-    Paulis is turned to one of Z first, by one or two S gates, each of which consumes a patch in |Y>. Products
-    are measured by a merge, too. Patches that are not merged wait, and all checks are measured in each round.
+    half-turn consumes a T state, which is prepared in the magic patch. A merge of d rounds measures its
+    product, a decoder decides the outcome, and if it is 1, S follows. Clifford rotations are commuted to the
+    end. A product that has several Paulis is turned to one of Z first, by one or two S gates, each of which
+    consumes a patch in |Y>. Products are measured by a merge, too. Patches that are not merged wait, and all
+    checks are measured in each round.
 
     Args:
         rotations: Pairs of an angle in half-turns and a Pauli product with a letter of ``IXYZ`` for each
@@ -45,17 +56,30 @@ def logical_circuit(
         p: Noise strength, a probability; see ``stim_nonclifford.generators.cultivation.noise``.
         gate: "T"; or "S" for the S-proxy, with S in place of each T.
         noise: "uniform", "si1000" or "none".
-        magic_error: Probability that a T state has an error: Z for a product of Z, X for one of X.
+        magic: T states are "perfect"; "injected" with noise at a corner of the magic patch; or "cultivated",
+            a perfect state with an error of the probability ``magic_error``.
+        magic_error: The error of a cultivated, or of a distilled, T state, a probability: Z for a product of
+            Z, X for one of X. No decoder sees it.
+        y_state: |Y> states are "perfect", or "injected" in the same way. No distance makes the error of an
+            injected state smaller.
+        s_gate: S after T is "ideal", a fault-tolerant gate without noise; or it consumes a "patch", which is
+            prepared in |Y> if S is wanted. The surgery takes place in either case.
+        rounds: Rounds of checks of an injection, at least 1. The other patches wait.
+        ending: "measurements" of the products; or the "state" of the patches, or the "process" with half of
+            noiseless Bell pairs in place of |0>, is compared with the ideal one: errors that the decoder
+            finds are corrected, the ideal gates are undone without noise, and what was prepared is measured.
 
     Returns:
         The circuit, which asks a decoder: samplers take one, ``decoder="pymatching"``. Observable k is the
         decided outcome of measurement k. Samplers count it from the reference, so that the outcome itself
-        takes ``skip_reference_sample=True``. Detectors have the coordinates (x, y, moment, 0). The last qubit
-        is a classical bit.
+        takes ``skip_reference_sample=True``. With the other endings, the share of shots in which any
+        observable is flipped is 1 - fidelity. Detectors have the coordinates (x, y, moment, 0), those of an
+        injection (x, y, moment, 1), where the non-zero fourth coordinate means "postselect". The last qubits
+        are a classical bit and the references of Bell pairs.
 
     Raises:
-        ValueError: An argument has none of the values above, or there is neither a rotation nor a
-            measurement.
+        ValueError: An argument has none of the values above, there is neither a rotation nor a measurement,
+            there are measurements with another ending, or ``magic_error`` is missing or has no meaning.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -70,17 +94,39 @@ def logical_circuit(
         >>> outcomes.shape
         (100, 2)
     """
-    distance = _distance(distance)
-    gate = choice(gate, "gate", GATE_CHOICES)
+    distance = checked_distance(distance)
     model = noise_model(noise, p)
+    if choice(ending, "ending", ENDING_CHOICES) != "measurements" and (measurements := [*measurements]):
+        raise ValueError(
+            f"ending={ending!r} compares what the rotations make, but there are measurements:"
+            f" {measurements!r}. Leave them out."
+        )
+    options = SurgeryOptions(
+        gate=choice(gate, "gate", GATE_CHOICES),
+        magic_error=_magic_error(magic, magic_error),
+        inject_t=magic == "injected",
+        inject_y=choice(y_state, "y_state", Y_STATE_CHOICES) == "injected",
+        rounds=integer(rounds, "rounds", 1, _MOST_ROUNDS),
+        s_by_patch=choice(s_gate, "s_gate", S_GATE_CHOICES) == "patch",
+        ending=ending,
+    )
     num_qubits, steps = surgery_steps(rotations, measurements)
-    layout = Layout(distance, num_qubits + 1)
-    written = LogicalBuilder(layout, steps, gate, probability(magic_error, "magic_error"))
-    return written.builder.with_noise(model, [written.bit])
+    written = LogicalBuilder(Layout(distance, num_qubits + 1), steps, options)
+    return written.builder.with_noise(model, written.noiseless, waiting=written.waiting)
 
 
 def circuit_file_name(
-    *, name: str, distance: int, p: float, gate: GateChoice, noise: NoiseChoice, magic_error: float = 0.0
+    *,
+    name: str,
+    distance: int,
+    p: float,
+    gate: GateChoice,
+    noise: NoiseChoice,
+    magic: MagicChoice = "perfect",
+    magic_error: float | None = None,
+    y_state: YStateChoice = "perfect",
+    s_gate: SGateChoice = "ideal",
+    ending: Ending = "measurements",
 ) -> str:
     """The name of the file of a logical circuit, composed of its parameters.
 
@@ -92,7 +138,11 @@ def circuit_file_name(
         p: As in ``logical_circuit``.
         gate: As in ``logical_circuit``.
         noise: As in ``logical_circuit``.
+        magic: As in ``logical_circuit``.
         magic_error: As in ``logical_circuit``.
+        y_state: As in ``logical_circuit``.
+        s_gate: As in ``logical_circuit``.
+        ending: As in ``logical_circuit``.
 
     Returns:
         The name, without a folder.
@@ -106,17 +156,39 @@ def circuit_file_name(
     """
     terms: dict[str, object] = {
         "c": text(name, "name"),
-        "d": _distance(distance),
+        "d": checked_distance(distance),
         "g": choice(gate, "gate", GATE_CHOICES),
         "noise": choice(noise, "noise", NOISE_CHOICES),
         "p": probability(p, "p"),
     }
-    if magic_error := probability(magic_error, "magic_error"):
+    if magic_error := _magic_error(magic, magic_error):
         terms["e"] = magic_error
-    return joined(terms)
+    others = {
+        "ending": choice(ending, "ending", ENDING_CHOICES),
+        "magic": magic,
+        "s": choice(s_gate, "s_gate", S_GATE_CHOICES),
+        "y": choice(y_state, "y_state", Y_STATE_CHOICES),
+    }
+    usual = ("measurements", "perfect", "ideal")
+    return joined(terms | {key: value for key, value in others.items() if value not in usual})
 
 
-def _distance(value: int) -> int:
+def _magic_error(magic: MagicChoice, magic_error: float | None) -> float:
+    """The probability of an error of a T state that is prepared without noise."""
+    if choice(magic, "magic", MAGIC_CHOICES) == "cultivated":
+        if magic_error is None:
+            raise ValueError(
+                "magic='cultivated' needs magic_error, the error of the cultivated T state: a probability,"
+                " such as magic_error=1e-6."
+            )
+        return probability(magic_error, "magic_error")
+    if magic_error is not None:
+        raise ValueError(f"magic_error is that of magic='cultivated', but magic is {magic!r}. Leave it out.")
+    return 0.0
+
+
+def checked_distance(value: int) -> int:
+    """The distance itself, if it is one."""
     distance = integer(value, "distance", 3, _MOST_DISTANCE)
     if distance % 2 == 0:
         refuse_argument("distance", "an odd number", distance, kind=ValueError)

@@ -52,15 +52,25 @@ class TeleportationBuilder(CircuitBuilder):
         """Ends a part of the circuit: what was written since the last end has noise, or has none."""
         self._parts.append((len(self.circuit), noisy))
 
-    def with_noise(self, model: NoiseModel, bits: Collection[Coord]) -> stim.Circuit:
-        """The circuit with noise in the parts that have some. Sites in ``bits`` have none."""
-        quiet = [self._number[site] for site in bits]
+    def with_noise(
+        self, model: NoiseModel, bits: Collection[Coord], *, waiting: Collection[Coord] | None = None
+    ) -> stim.Circuit:
+        """The circuit with noise in the parts that have some. Sites in ``bits`` have none.
+
+        Qubits that a part leaves alone have noise if they are in ``waiting``. By default, all are.
+        """
+        quiet = {self._number[site] for site in bits}
         begin = len(self._coordinates)
         written = self._coordinates.copy()
         for end, noisy in self._parts:
             part = self.circuit[begin:end]
             if noisy:
-                part = add_noise(self._coordinates + part, model, bits=quiet)[len(self._coordinates) :]
+                alone = set()
+                if waiting is not None:
+                    alone = set(self._number.values()) - {self._number[site] for site in waiting}
+                    alone -= {t.value for each in part for t in each.targets_copy() if t.is_qubit_target}
+                part = add_noise(self._coordinates + part, model, bits=quiet | alone)
+                part = part[len(self._coordinates) :]
             written += part
             begin = end
         return written + self.circuit[begin:]
@@ -85,8 +95,9 @@ class TeleportationBuilder(CircuitBuilder):
         this is measured.
         """
         self.reset(z=[bit])
-        for record in records:
-            self.feedback("X", record, [bit])
+        now = self.circuit.num_measurements
+        if flips := [f"rec[{record - now}] {self._number[bit]}" for record in records]:
+            self._write("CX", flips)
         [parity] = self.measure(z=[bit])
         return parity
 

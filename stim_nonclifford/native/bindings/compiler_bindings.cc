@@ -123,7 +123,10 @@ void bind_program(nb::module_& m) {
         .value("SKIP", CircuitStepKind::skip)
         .value("BEGIN_ATTEMPTS", CircuitStepKind::begin_attempts)
         .value("ACCEPT", CircuitStepKind::accept)
-        .value("END_BLOCK", CircuitStepKind::end_block);
+        .value("END_BLOCK", CircuitStepKind::end_block)
+        .value("TURN", CircuitStepKind::turn)
+        .value("ABSENCE", CircuitStepKind::absence)
+        .value("LEAKING_FROM_ONES", CircuitStepKind::leaking_from_ones);
     nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/program/program_arrays.py.")
         .def(
             "__init__", [](Program* self, nb::handle arrays) { new (self) Program(to_program(arrays)); }, nb::arg("arrays"))

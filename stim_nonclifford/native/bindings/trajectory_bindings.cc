@@ -14,17 +14,31 @@ namespace nb = nanobind;
 
 namespace {
 
+void construct(snc::TrajectoryEngine* self, const snc::Program& program, snc::TrajectoryOutputs outputs, snc::LeakagePartners leakage,
+               snc::TurnTables turns, const std::vector<int32_t>& lines, size_t num_threads, uint32_t max_width) {
+    snc::require(num_threads >= 1 && num_threads <= snc::max_threads, "num_threads must be from 1 to ", snc::max_threads, ".");
+    without_gil([&] {
+        new (self) snc::TrajectoryEngine(snc::TrajectoryProgram(program, std::move(outputs), std::move(leakage), std::move(turns), lines),
+                                         snc::kernels().name, num_threads, max_width);
+    });
+}
+
 void construct_trajectories(snc::TrajectoryEngine* self, const snc::Program& program, const snc::InputArray<int32_t>& lines, bool by_records,
                const snc::InputArray<uint8_t>& constant, const snc::InputArray<uint32_t>& reported, const snc::InputArray<uint32_t>& postselected,
                const snc::InputArray<double>& partners, const snc::InputArray<double>& replacements, size_t num_threads, uint32_t max_width) {
-    snc::require(num_threads >= 1 && num_threads <= snc::max_threads, "num_threads must be from 1 to ", snc::max_threads, ".");
-    snc::TrajectoryOutputs outputs{by_records, snc::to_vector(constant), snc::to_vector(reported), snc::to_vector(postselected)};
-    snc::LeakagePartners leakage{snc::to_vector(partners), snc::to_vector(replacements)};
-    const std::vector<int32_t> of_steps = snc::to_vector(lines);
-    without_gil([&] {
-        new (self) snc::TrajectoryEngine(snc::TrajectoryProgram(program, std::move(outputs), std::move(leakage), of_steps),
-                                         snc::kernels().name, num_threads, max_width);
-    });
+    construct(self, program, {by_records, snc::to_vector(constant), snc::to_vector(reported), snc::to_vector(postselected)},
+              {snc::to_vector(partners), snc::to_vector(replacements)}, {{}, {0}, {}, {0}, {}}, snc::to_vector(lines), num_threads, max_width);
+}
+
+void construct_with_turns(snc::TrajectoryEngine* self, const snc::Program& program, const snc::InputArray<int32_t>& lines, bool by_records,
+               const snc::InputArray<uint8_t>& constant, const snc::InputArray<uint32_t>& reported, const snc::InputArray<uint32_t>& postselected,
+               const snc::InputArray<double>& partners, const snc::InputArray<double>& replacements,
+               const snc::InputArray<uint32_t>& turn_variables, const snc::InputArray<uint32_t>& first_angles, const snc::InputArray<double>& angles,
+               const snc::InputArray<uint32_t>& first_sums, const snc::InputArray<double>& sums, size_t num_threads, uint32_t max_width) {
+    construct(self, program, {by_records, snc::to_vector(constant), snc::to_vector(reported), snc::to_vector(postselected)},
+              {snc::to_vector(partners), snc::to_vector(replacements)},
+              {snc::to_vector(turn_variables), snc::to_vector(first_angles), snc::to_vector(angles), snc::to_vector(first_sums), snc::to_vector(sums)},
+              snc::to_vector(lines), num_threads, max_width);
 }
 
 nb::tuple sample_trajectories(snc::TrajectoryEngine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
@@ -51,6 +65,9 @@ void bind_trajectories(nb::module_& m) {
     nb::class_<snc::TrajectoryEngine>(m, "TrajectoryEngine", "Follows each shot. Calls from several threads follow one another.")
         .def("__init__", &construct_trajectories, nb::arg("program"), nb::arg("lines"), nb::arg("by_records"), nb::arg("constant"), nb::arg("reported"),
              nb::arg("postselected"), nb::arg("partners"), nb::arg("replacements"), nb::arg("num_threads"), nb::arg("max_width"))
+        .def("__init__", &construct_with_turns, nb::arg("program"), nb::arg("lines"), nb::arg("by_records"), nb::arg("constant"), nb::arg("reported"),
+             nb::arg("postselected"), nb::arg("partners"), nb::arg("replacements"), nb::arg("turn_variables"), nb::arg("first_angles"),
+             nb::arg("angles"), nb::arg("first_sums"), nb::arg("sums"), nb::arg("num_threads"), nb::arg("max_width"), "With quasi-static noise.")
         .def("sample_kept", &sample_trajectories, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
              "The reported outputs of the kept shots, bit-packed: uint8, shape (kept, bytes); their numbers; and their expectation values: float64, shape (kept, values).")
         .def("likely_outputs", &likely_outputs_of_trajectory, "All outputs without noise on likely outcomes: uint8, shape (outputs,).")

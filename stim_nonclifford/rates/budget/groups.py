@@ -47,7 +47,7 @@ class NoiseGroups:
 
     def __init__(self, sources: NoiseSources, by: Grouping) -> None:
         self._places, self._by = sources.places, by
-        self.labels, self._membership = _groups_of(sources.places, by)
+        self.labels, self._membership = groups_of(sources.places, by)
         self._of_places = sources.matrix(sources.fractions)
         self.fractions = sparse.csr_array(self._of_places @ self._membership)
         self.changes = sparse.csr_array(sources.matrix(sources.derivatives) @ self._membership)
@@ -67,7 +67,7 @@ class NoiseGroups:
         """The budget for these groups, from the shares of mechanisms and the other columns of the table."""
         numbers = np.stack([shares @ self.fractions, *columns]).tolist()
         return ErrorBudget(
-            by=_name_of_grouping(self._by),
+            by=name_of_grouping(self._by),
             kept=kept,
             kept_and_wrong=kept_and_wrong,
             groups=(*map(BudgetShare, self.labels, *numbers), *others),
@@ -84,7 +84,7 @@ class NoiseGroups:
         for place, group, part in zip(entries.row, entries.col, entries.data, strict=True):
             label = self.labels[group]
             # By qubit, a group has its own part of a place alone.
-            where = [label] if part < 1 else self._places[place].targets
+            where = [label] if self._by == "qubit" else self._places[place].targets
             for qubit in where:
                 if isinstance(qubit, int):
                     share = float(shares[place] * part) / len(where)
@@ -119,13 +119,12 @@ def site_matrix(sites: npt.NDArray[np.integer]) -> sparse.csr_array:
     return sparse.csr_array((np.ones(count), (place, np.arange(count))), shape=shape)
 
 
-def _groups_of(places: Sequence[NoisePlace], by: Grouping) -> tuple[list[Hashable], sparse.csr_array]:
+def groups_of(places: Sequence[NoisePlace], by: Grouping) -> tuple[list[Hashable], sparse.csr_array]:
     """The labels of the groups in their order, and how much of each place belongs to each group."""
     # Of a channel on two qubits, each has half.
     label_of = None if by == "qubit" else _label_function(by)
     labels_of: list[tuple[Hashable, ...]] = [
-        (tuple(dict.fromkeys(place.targets)) or (NO_QUBIT,)) if label_of is None else (label_of(place),)
-        for place in places
+        (place.qubits or (NO_QUBIT,)) if label_of is None else (label_of(place),) for place in places
     ]
     labels = list(dict.fromkeys(label for own in labels_of for label in own))
     if by in ("qubit", "tick", "noise"):
@@ -140,24 +139,32 @@ def _groups_of(places: Sequence[NoisePlace], by: Grouping) -> tuple[list[Hashabl
 def _label_function(by: Grouping) -> Callable[[NoisePlace], Hashable]:
     match by:
         case "instruction":
-            return lambda place: f"line {place.line}: {place.instruction}({_numbers(place.arguments)})"
+            return lambda place: (
+                f"line {place.line}: {place.instruction}({_numbers(place.arguments)}){_origin(place)}"
+            )
         case "place":
-            return lambda place: f"{place.gate}, tick {place.tick}"
+            return lambda place: f"{place.gate}, tick {place.tick}{_origin(place)}"
         case "tick":
             return lambda place: place.tick
         case "noise":
-            return lambda place: place.instruction
+            return lambda place: place.kind
     if not callable(by):
         wanted = "'instruction', 'place', 'qubit', 'tick' or 'noise', or a function of a place"
         refuse_argument("by", wanted, by, kind=ValueError if isinstance(by, str) else TypeError)
     return by
 
 
+def _origin(place: NoisePlace) -> str:
+    """Which other noise an error stands for."""
+    qubits = " and ".join(map(str, place.source_qubits))
+    return (place.source and f", {place.source}") + (qubits and f" of {qubits}")
+
+
 def _numbers(arguments: Sequence[float]) -> str:
     return ", ".join(f"{number:.6g}" for number in arguments)
 
 
-def _name_of_grouping(by: Grouping) -> str:
+def name_of_grouping(by: Grouping) -> str:
     """The header of the groups: their kind, or the name of the function that makes them, if it has one."""
     name = by if isinstance(by, str) else getattr(by, "__name__", "group")
     return "group" if name == "<lambda>" else name

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ...base.written_circuits import source_of
 from ...dialect import bare_name, channel_of
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.compiler.program.program import Program
@@ -98,6 +99,7 @@ def _place_of(program: Program, fault: Fault, gates: GateNames) -> NoisePlace:
             raise AssertionError("a fault stands at noise or at a measurement")
     targets = tuple(program.labels[qubit] for qubit in qubits)
     name, channel = bare_name(place.source), channel_of(place.source)
+    source, source_qubits = source_of(place.source)
     return NoisePlace(
         line=place.line,
         tick=place.tick,
@@ -105,6 +107,8 @@ def _place_of(program: Program, fault: Fault, gates: GateNames) -> NoisePlace:
         arguments=tuple(place.source.gate_args_copy()) if channel is None else channel.values,
         targets=targets,
         gate=gates.of(name, place.number, place.tick, targets),
+        source=source,
+        source_qubits=source_qubits,
     )
 
 

@@ -24,6 +24,10 @@ class NoisePlace:
         targets: The qubits of the channel or measurement: one group of its targets.
         gate: The gate of this tick to which the noise belongs, with its qubits: ``CX 3-7``, ``M 5``, or
             ``idle 5`` if none acts there.
+        source: Of a Pauli error that ``pauli_twirl`` has put in the place of other noise, the name of that:
+            ``THERMAL_RELAXATION``, ``LEAKAGE``, ``R_ZZ``. Otherwise it is empty.
+        source_qubits: For leakage and loss, the qubits that are leaked or lost. Their errors act on other
+            qubits, too.
     """
 
     line: int
@@ -32,6 +36,18 @@ class NoisePlace:
     arguments: tuple[float, ...]
     targets: tuple[int, ...]
     gate: str = ""
+    source: str = ""
+    source_qubits: tuple[int, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The name of the noise that is there in truth."""
+        return self.source or self.instruction
+
+    @property
+    def qubits(self) -> tuple[int, ...]:
+        """The qubits whose noise it is: for leakage and loss, those that are leaked or lost."""
+        return tuple(dict.fromkeys(self.source_qubits or self.targets))
 
 
 BudgetKind = Literal["instruction", "place", "qubit", "tick", "noise"]
@@ -128,8 +144,8 @@ class ErrorBudget:
         rows = [
             (
                 str(group.group),
-                _with_error(group.share, group.share_error, "{:.2%}"),
-                _with_error(group.sensitivity, group.sensitivity_error, "{:.4f}"),
+                with_error(group.share, group.share_error, "{:.2%}"),
+                with_error(group.sensitivity, group.sensitivity_error, "{:.4f}"),
                 f"{group.discarded:.2%}",
             )
             for group in groups
@@ -204,8 +220,8 @@ class ErrorBudget:
         return _plot_on_layout(chosen, self.qubit_places, self._title)
 
 
-def _with_error(value: float, error: float, style: str) -> str:
-    """The value, and its error unless that is below the digits that are shown."""
+def with_error(value: float, error: float, style: str) -> str:
+    """The text of a value, and its error unless that is below the digits that are shown."""
     shown = style.format(error)
     return style.format(value) + (f" ± {shown}" if error == error and shown != style.format(0.0) else "")
 

@@ -27,7 +27,12 @@ values, too. Native code follows the program in both sweeps (``native/compiler/s
 ``backward_sweep.h``), and does the algebra of passes 8 and 9 (``native/algebra/sparse_rows.h``).
 """
 
-from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
+from .compiled_circuit import (
+    DEFAULT_MAX_ACTIVE_COORDINATES,
+    CompiledCircuit,
+    compile_circuit,
+    followed_nanoseconds,
+)
 from .expectations import ExpectationCircuit, ExpectationPlan
 from .plans.requested_outputs import RequestedOutputs
 from .reference_sample import LikelyOutputs
@@ -40,4 +45,5 @@ __all__ = [
     "LikelyOutputs",
     "RequestedOutputs",
     "compile_circuit",
+    "followed_nanoseconds",
 ]

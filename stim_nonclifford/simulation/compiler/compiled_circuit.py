@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import stim
 
+from ...base.errors import ResourceLimitError
 from ...base.memory import collector_paused, memory_is_a_limit
-from ...dialect import bare_name, check_unconditional, readout_noise_of, without_noise
+from ...base.written_circuits import circuit_of, with_replaced
+from ...dialect import bare_name, check_unconditional, quasistatic_of, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
-from ..reduction import simulated_width
+from ..reduction import simulated_width, simulation_nanoseconds
 from .algebra.gf2 import mask_of
 from .plans.plan_construction import construct_plan, schedule
 from .plans.requested_outputs import RequestedOutputs, needed_operations
@@ -22,7 +25,7 @@ from .program.expansion import needs_ancillas, sampled_channel_of
 from .program.extent import check_faults
 from .program.flattening import program_of
 from .program.program import Program
-from .program.steps import Leaking, Step
+from .program.steps import Leaking, LeakingFromOnes, Step
 from .reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES, LikelyOutputs, ReferenceSample
 from .sweeps.backward_sweep import backward_sweep, list_faults, outcome_effects
 from .sweeps.clifford_records import clifford_records
@@ -54,7 +57,7 @@ def compile_circuit(
 def swept_forward(
     circuit: stim.Circuit, *, with_decisions: bool = False, with_expectations: bool = False
 ) -> tuple[Program, QuantumProgram | None]:
-    """The steps of a circuit, and its quantum operations; None for these if records switch blocks.
+    """The steps of a circuit, and its quantum operations; None for these if shots have different ones.
 
     Readout noise that depends on the outcome acts on a copy of it where outcomes of the coefficient vector,
     or decisions, flip the record; elsewhere noise alone decides what it does.
@@ -75,7 +78,7 @@ def swept_forward(
 
 
 def _quantum(circuit: stim.Circuit, program: Program) -> QuantumProgram | None:
-    if program.is_switched:
+    if not program.has_plan:
         return None
     if program.has_non_clifford_gates or program.has_expectations:
         return forward_sweep(program)
@@ -98,12 +101,18 @@ _IF_QUBITS_RELAX = (
     "Or sample with engine='trajectory', which follows each shot: relaxation hardly makes its vectors longer."
 )
 
+_STEP_NANOSECONDS = 10.0
+"""What it takes to follow a shot, for a target of an instruction; see ``docs/guides/relaxation.md``."""
+
 _DECAYS = "the qubit decays"
+_TURNS = "the qubit turns by an angle that is drawn once for each shot"
 _MISREADS = "outcomes 0 and 1 are misread with different probabilities"
 _LEAKS = "the qubit leaks or is lost"
 _REMEDIES = {
     _DECAYS: "Or ask circuit.pauli_twirl(), which has Pauli errors in place of the decay, and whose rates"
     " approximate those of the circuit.",
+    _TURNS: "Or ask circuit.pauli_twirl(), which has an independent Z error in place of each turn; turns of"
+    " the same qubit add up, and its rates can be several times too low (docs/guides/relaxation.md).",
     _MISREADS: "Or ask circuit.pauli_twirl(), in which both outcomes are misread with the mean probability.",
     _LEAKS: "Or ask circuit.pauli_twirl(), which has independent Pauli errors in place of leakage, each with"
     " the probability that a qubit is leaked there; its rates can be several times off"
@@ -113,8 +122,10 @@ _REMEDIES = {
 
 def _what_is_no_pauli_error(step: Step, source: stim.CircuitInstruction) -> str:
     """What an instruction does that no Pauli error does; nothing if its noise is Pauli errors."""
-    if isinstance(step, Leaking):
+    if isinstance(step, (Leaking, LeakingFromOnes)):
         return _LEAKS
+    if quasistatic_of(source) is not None:
+        return _TURNS
     noise = readout_noise_of(source)
     if noise is not None and noise.decay:
         return _MISREADS
@@ -130,7 +141,7 @@ class CompiledCircuit:
     Args:
         circuit: The circuit; it must not be changed afterwards.
         program: The circuit's steps.
-        quantum: The quantum operations; None if records switch blocks, so that there is no list of them.
+        quantum: The quantum operations; None if shots have different ones, so that there is no list of them.
         likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
             reference sample needs it.
     """
@@ -146,7 +157,7 @@ class CompiledCircuit:
         self.program = program
         self._quantum = quantum
         self._reference = ReferenceSample(program, lambda: self.quantum, likely_outputs)
-        self._likely_outputs = likely_outputs
+        self.likely_outputs = likely_outputs
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
         self._simulated_widths: dict[
@@ -159,12 +170,18 @@ class CompiledCircuit:
         """The quantum operations.
 
         Raises:
-            NotImplementedError: Records switch blocks, so that shots have different operations.
+            NotImplementedError: Records switch blocks, or leakage depends on the state, so that shots have
+                different operations; or a qubit turns too far by quasi-static noise.
         """
+        self.check_plan()
+        assert self._quantum is not None
+        return self._quantum
+
+    def check_plan(self) -> None:
+        """Checks that shots have the same operations; errors are those of ``quantum``."""
         if self._quantum is None:
             check_unconditional(self.circuit)
-            raise AssertionError("a program without operations has blocks that records switch")
-        return self._quantum
+            raise NotImplementedError(self.program.no_plan)
 
     def effects(self, outputs: Outputs) -> EffectTable:
         """The effects on detectors and observables, or on records."""
@@ -246,7 +263,7 @@ class CompiledCircuit:
                     " it is in no list of faults, and in no rate that is computed from faults. Count errors"
                     " with a sampler, which is exact: compile_detector_sampler().sample_counts(shots); with a"
                     " decoder, soft_pymatching (docs/guides/decoding.md)."
-                    f" {_REMEDIES[what]}"
+                    f"{_cost_of_counting(self)} {_REMEDIES[what]}"
                 )
 
     @cached_property
@@ -254,8 +271,7 @@ class CompiledCircuit:
         """The circuit itself if its noise is Pauli errors and leakage; otherwise the one without noise."""
         if not self.program.has_non_pauli_channels:
             return self
-        decides = bool(self.program.decisions)
-        return compile_circuit(without_noise(self.circuit), self._likely_outputs, with_decisions=decides)
+        return _compiled_like(self, without_noise(self.circuit))
 
     def fault_plan(
         self,
@@ -450,3 +466,56 @@ class CompiledCircuit:
 def _needed_for(compiled: CompiledCircuit, requested: RequestedOutputs) -> list[Operation]:
     outcomes = compiled.effects("detectors").outcomes
     return needed_operations(compiled.quantum.operations, outcomes, requested)
+
+
+def followed_nanoseconds(
+    compiled: CompiledCircuit, planned: Callable[[CompiledCircuit], SamplingPlan]
+) -> float:
+    """What it takes to follow a shot by itself, from numbers of operations: the same on every machine.
+
+    Args:
+        compiled: The circuit.
+        planned: Makes the plan of a circuit.
+
+    Raises:
+        ResourceLimitError: There is no plan of the circuit without noise.
+    """
+    vector = simulation_nanoseconds(planned(_turned_alone(compiled)))
+    return _STEP_NANOSECONDS * compiled.program.extent.targets + vector
+
+
+def _turned_alone(compiled: CompiledCircuit) -> CompiledCircuit:
+    """The circuit without noise, but with some rotation at each turn by quasi-static noise."""
+    if not compiled.program.extent.turns:
+        return compiled.without_non_pauli_channels
+
+    def turned(part: stim.CircuitInstruction) -> stim.Circuit | None:
+        turn = quasistatic_of(part) if part.tag else None
+        if turn is None:
+            return None
+        angle = max(turn.angles, key=abs)
+        return circuit_of(stim.CircuitInstruction("I", part.targets_copy(), tag=f"R_Z(theta={angle!r}*pi)"))
+
+    return _compiled_like(compiled, without_noise(with_replaced(compiled.circuit, turned)))
+
+
+def _compiled_like(compiled: CompiledCircuit, circuit: stim.Circuit) -> CompiledCircuit:
+    """Another circuit, compiled in the same way."""
+    decides = bool(compiled.program.decisions)
+    return compile_circuit(circuit, compiled.likely_outputs, with_decisions=decides)
+
+
+def _cost_of_counting(compiled: CompiledCircuit) -> str:
+    """What it costs to count the errors, for messages; counted, and not timed."""
+    program, text = compiled.program, " A rate r is known to 10% after 100/r shots"
+    if not program.has_non_pauli_channels:
+        return f"{text}, and leakage makes shots no wider."
+    outputs = RequestedOutputs.of(range(program.num_detectors + program.num_observables))
+    try:
+        time = followed_nanoseconds(compiled, lambda each: each.detector_plan(outputs))
+    except (NotImplementedError, ResourceLimitError):
+        return f"{text}."
+    return (
+        f"{text}; by numbers of operations, a shot that is followed (engine='trajectory') takes"
+        f" {time:,.0f} ns of a core, so that a rate of 1e-6 takes {time / 10:,.0f} s."
+    )

@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from ..._native import PathExpectations
 from ...base.memory import memory_is_a_limit
-from ...dialect import check_unconditional
 from ..plan import SamplingPlan, SparseRows
 from .algebra.gf2 import ones
 from .compiled_circuit import CompiledCircuit, swept_forward
@@ -67,7 +66,7 @@ class ExpectationCircuit:
     """A circuit after both sweeps, with its expectation values."""
 
     def __init__(self, compiled: CompiledCircuit) -> None:
-        check_unconditional(compiled.circuit)
+        compiled.check_plan()
         self._compiled = compiled
         with memory_is_a_limit():
             decides = bool(compiled.program.decisions)

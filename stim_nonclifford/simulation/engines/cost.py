@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ...base.errors import HOW_TO_NARROW, ResourceLimitError, SlowShotsWarning
 from ...base.memory import machine_bytes
-from ..compiler import CompiledCircuit
+from ..compiler import CompiledCircuit, followed_nanoseconds
 from ..plan import SamplingPlan
-from ..reduction import reduction_of, simulated_width
+from ..reduction import reduction_of, simulated_width, simulation_nanoseconds
 from .options import EngineOptions
 
 _COEFFICIENT_BYTES = 16
@@ -24,9 +24,6 @@ _GPU_CORES = 100
 
 _FAST_WIDTH = 16
 """Narrower vectors take neither much memory nor much time."""
-
-_STEP_NANOSECONDS = 10.0
-"""What the trajectory engine takes for a target of an instruction; see ``docs/guides/relaxation.md``."""
 
 _MOST_REPEATED = 4.0
 """How many times faster a plan is than counted, because outcomes that come again are stored.
@@ -85,27 +82,21 @@ def counted_cost(
     if not compiled.program.has_non_pauli_channels or compiled.quantum.peak_width <= _NARROW:
         return None
     try:
-        without_noise = planned(compiled.without_non_pauli_channels)
+        followed = followed_nanoseconds(compiled, planned)
     except ResourceLimitError:
         return None  # the refusal of the plan says more
-    followed = _STEP_NANOSECONDS * compiled.program.extent.targets + _simulation_nanoseconds(without_noise)
     try:
         plan = planned(compiled)
     except ResourceLimitError:
         return CountedCost(math.inf, followed)
-    return CountedCost(-math.expm1(-plan.mean_events) * _simulation_nanoseconds(plan), followed)
-
-
-def _simulation_nanoseconds(plan: SamplingPlan) -> float:
-    reduction = reduction_of(plan)
-    return reduction.elimination_cost if reduction.eliminates else reduction.vector_cost
+    return CountedCost(-math.expm1(-plan.mean_events) * simulation_nanoseconds(plan), followed)
 
 
 def follows_shots(
     compiled: CompiledCircuit, options: EngineOptions, planned: Callable[[CompiledCircuit], SamplingPlan]
 ) -> bool:
     """Whether the shots of a circuit are followed one by one, and have no plan; see ``counted_cost``."""
-    if options.engine != "auto" or compiled.program.is_switched:
+    if options.engine != "auto" or not compiled.program.has_plan:
         return options.engine in ("auto", "trajectory")
     cost = counted_cost(compiled, planned)
     return cost is not None and cost.follows

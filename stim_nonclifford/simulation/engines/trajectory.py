@@ -14,6 +14,7 @@ from ..compiler.algebra.gf2 import mask_of, ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
 from ..compiler.program.steps import ObservableStep
+from ..compiler.program.turns import TurnSteps
 from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from .contract import KeptRowsEngine, PackedBits
 
@@ -71,7 +72,7 @@ class TrajectoryEngine(KeptRowsEngine):
         count = program.num_records if by_records else program.num_detectors + program.num_observables
         constant = np.zeros(count, dtype=np.uint8)
         constant[ones(inverted)] = 1
-        self._engine = NativeTrajectoryEngine(
+        arguments = (
             program.native,
             np.array([place.line for place in program.stored_places], dtype=np.int32),
             by_records,
@@ -79,9 +80,12 @@ class TrajectoryEngine(KeptRowsEngine):
             np.array(range(count) if reported is None else reported, dtype=np.uint32),
             np.array(postselected, dtype=np.uint32),
             *_models_of_leakage(program),
-            threads,
-            max_active_coordinates,
         )
+        if program.turns.tables:
+            tables = _tables_of_turns(program.turns)
+            self._engine = NativeTrajectoryEngine(*arguments, *tables, threads, max_active_coordinates)
+        else:
+            self._engine = NativeTrajectoryEngine(*arguments, threads, max_active_coordinates)
 
     @property
     def name(self) -> str:
@@ -150,6 +154,30 @@ def _check_observables(program: Program) -> None:
                 " and an engine that follows each shot has none to count. Measure the Paulis (MPP) and make"
                 " the record the observable; or leave the Pauli targets out, and ask for EXP_VAL of them."
             )
+
+
+def _tables_of_turns(
+    turns: TurnSteps,
+) -> tuple[
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.float64],
+]:
+    """The angles of quasi-static noise, as ``TurnTables`` in C++ has them."""
+    tables, weights = list(turns.tables), turns.weights
+
+    def firsts(rows: Sequence[Sequence[float]]) -> npt.NDArray[np.uint32]:
+        return np.cumsum([0, *map(len, rows)]).astype(np.uint32)
+
+    return (
+        np.array([variable for variable, _ in tables], dtype=np.uint32),
+        firsts([angles for _, angles in tables]),
+        np.array([angle for _, angles in tables for angle in angles], dtype=np.float64),
+        firsts(weights),
+        np.concatenate([np.zeros(0), *map(np.cumsum, weights)]),
+    )
 
 
 def _models_of_leakage(program: Program) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

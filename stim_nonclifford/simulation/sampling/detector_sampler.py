@@ -358,7 +358,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
 
     def _look_at_frames(self) -> None:
         """Warns once if the flips of an observable are those of its Pauli frame alone."""
-        if not self._has_looked_at_observables and not self._compiled.program.is_switched:
+        if not self._has_looked_at_observables and self._compiled.program.has_plan:
             self._has_looked_at_observables = warn_of_frames(self._compiled, stacklevel=3)
 
     def _look_at_observables(self) -> None:
@@ -366,7 +366,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         if self._has_looked_at_observables or self._skip_reference_sample:  # without it, bits are no flips
             return
         self._has_looked_at_observables = True
-        if self._compiled.program.is_switched:
+        if not self._compiled.program.has_plan:
             return
         warn_of_random_outputs(
             self._compiled,
@@ -432,7 +432,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             plans = " If the circuit has a plan, choose engine='cpu' for sample_failures."
             raise ValueError(
                 "The trajectory engine does not know which faults a shot has. Count errors with"
-                " sample_counts." + ("" if self._compiled.program.is_switched else plans)
+                " sample_counts." + (plans if self._compiled.program.has_plan else "")
             )
         check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()

@@ -107,7 +107,7 @@ def test_values_follow_loops() -> None:
     """X in each iteration makes a loop of period 2; a block that never repeats itself has plain twirls."""
     loop = "REPEAT[a] 1000001 {\n    X 0\n    AMPLITUDE_DAMPING(0.36) 0\n    TICK\n}\n"
     twirled = snc.Circuit(loop + "M(0.1, 0.2) 0").pauli_twirl(state_aware=True)
-    assert str(twirled) == (
+    assert str(twirled).replace("[twirl of AMPLITUDE_DAMPING]", "") == (
         "REPEAT[a] 500000 {\n    X 0\n    X_ERROR(0.36) 0\n    Z_ERROR(0.01) 0\n    TICK\n    X 0\n"
         "    Z_ERROR(0.01) 0\n    TICK\n}\n"
         "REPEAT[a] 1 {\n    X 0\n    X_ERROR(0.36) 0\n    Z_ERROR(0.01) 0\n    TICK\n}\nM(0.2) 0"
@@ -123,12 +123,12 @@ def test_values_follow_loops() -> None:
 def test_random_signs_count_as_random() -> None:
     """The second outcome is the first one: it is known in each shot, but not from detectors."""
     circuit = snc.Circuit("H 0\nM 0\nM(0.1, 0.3) 0\nAMPLITUDE_DAMPING(0.36) 0").pauli_twirl(state_aware=True)
-    assert str(circuit) == "H 0\nM 0\nM(0.2) 0\nPAULI_CHANNEL_1(0.09, 0.09, 0.01) 0"
+    assert str(circuit.without_tags()) == "H 0\nM 0\nM(0.2) 0\nPAULI_CHANNEL_1(0.09, 0.09, 0.01) 0"
 
 
 def test_t_gates_count_as_s() -> None:
     circuit = snc.Circuit("H 0\nT 0\nT 0\nH 0\nAMPLITUDE_DAMPING(0.36) 0\nCS 0 1\nM(0.1, 0.2) 1")
-    assert str(circuit.pauli_twirl(state_aware=True)).splitlines()[-4:] == [
+    assert str(circuit.pauli_twirl(state_aware=True).without_tags()).splitlines()[-4:] == [
         "X_ERROR(0.36) 0", "Z_ERROR(0.01) 0", "CS 0 1", "M(0.1) 1"
     ]  # fmt: skip
 

@@ -64,7 +64,7 @@ _NAMES = {
     "callable or None": "progress_callback",
     "choice": (
         "correction endian engine error_model escape format gate injection input kind magic noise obs_out_format "
-        "output protocol readout s_gate type variant"
+        "output protocol readout s_gate type variant of ending y_state"
     ),
     "choice or None": "method",
     "circuit": "circuit operation",
@@ -97,7 +97,7 @@ _NAMES = {
     "not negative": "gate_time readout_time reset_time seconds",
     "numbers or None": "arg",
     "object": "dem stats task",
-    "object or None": "collection_options custom_decoders executor",
+    "object or None": "collection_options custom_decoders executor noise_model",
     "part": "shard",
     "path": "file filepath folder path paths",
     "path or None": "obs_out_filepath save_resume_filepath",
@@ -107,7 +107,7 @@ _NAMES = {
     "positive integer or None": "batch_shots max_errors num_workers",
     "positive or None": "T1 T2 T2_star dt max_batch_seconds max_seconds",
     "probability": (
-        "check_miss gate_error gate_leakage gate_loss gate_seepage magic_error p p01 p10 readout_leakage reset_error t_error"
+        "check_false_positive check_miss gate_error gate_leakage gate_loss gate_seepage magic_error p p01 p10 readout_leakage reset_error t_error"
         " transport"
     ),
     "probability or flag": "approximate_disjoint_errors",

@@ -117,6 +117,7 @@ CALLS: dict[str, Call] = {
         CLIFFORD.time_reversed_for_flows, {"flows": [FLOW]}, {"flows": None}
     ),
     **methods(CIRCUIT, "fault_distance", postselection_mask="all"),
+    **methods(CIRCUIT, "error_budget", by="noise", shots=10, seed=1),
     **methods(CIRCUIT, "logical_error_rate", postselection_mask="all", seed=1),
     **methods(CIRCUIT, "outcome_probabilities", postselection_mask="all", faults=[]),
     **methods(CIRCUIT, "page", postselection_mask="all", seed=1, file="/dev/null"),
@@ -204,8 +205,49 @@ CALLS: dict[str, Call] = {
     ),
     "logical_circuit": Call(
         logical.logical_circuit,
+        {"rotations": [(0.125, "Z")], "magic": "cultivated", "magic_error": 1e-6},
+        {
+            "rotations": "object",
+            "measurements": "object",
+            "distance": "distance",
+            "magic_error": "probability or None",
+        },
+    ),
+    "logical_fidelity": Call(
+        logical.logical_fidelity,
+        {
+            "rotations": [(0.125, "Z")],
+            "shots": 10,
+            "seed": 1,
+            "magic": "cultivated",
+            "magic_error": 1e-6,
+        },
+        {
+            "rotations": "object",
+            "measurements": "object",
+            "distance": "distance",
+            "magic_error": "probability or None",
+        },
+    ),
+    "ideal_distribution": Call(
+        logical.ideal_distribution,
+        {"rotations": [(0.125, "Z")], "measurements": ["Z"]},
+        {"rotations": "object", "measurements": "object"},
+    ),
+    "operation_counts": Call(
+        logical.operation_counts,
         {"rotations": [(0.125, "Z")]},
         {"rotations": "object", "measurements": "object", "distance": "distance"},
+    ),
+    "operation_errors": Call(
+        logical.operation_errors,
+        {"fidelities": [logical.LogicalFidelity(0.9, 0.01, 100, 100, {"T": 1})], "kinds": ["T"]},
+        {"fidelities": "object", "kinds": "object"},
+    ),
+    "OperationErrors.infidelity": Call(
+        logical.operation_errors([logical.LogicalFidelity(0.9, 0.01, 100, 100, {"T": 1})], ["T"]).infidelity,
+        {"operations": {"T": 2}},
+        {"operations": "object"},
     ),
     "program_of": Call(logical.program_of, {"circuit": "T 0"}),
     "circuit_of_program": Call(
@@ -214,7 +256,9 @@ CALLS: dict[str, Call] = {
         {"rotations": "object", "measurements": "object"},
     ),
     "logical.circuit_file_name": Call(
-        logical.circuit_file_name, {"name": "bell", **GENERATOR}, {"name": "text", "distance": "distance"}
+        logical.circuit_file_name,
+        {"name": "bell", **GENERATOR, "magic": "cultivated", "magic_error": 1e-6},
+        {"name": "text", "distance": "distance", "magic_error": "probability or None"},
     ),
     "injection_circuit": Call(teleportation.injection_circuit),
     "teleportation_circuit": Call(

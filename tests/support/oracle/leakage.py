@@ -8,9 +8,11 @@ density matrices of ``density_matrix``, in which qubits that are leaked or lost 
 from __future__ import annotations
 
 import copy
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import stim
 
 from .density_matrix import MISREAD, Distribution, Simulator, Term, probability
@@ -22,13 +24,16 @@ Levels = tuple[int, ...]
 
 _CHANNEL = re.compile(
     r"(LEAKAGE_SPREAD|LEAKAGE|LOSS|RELAX|RL|HERALD_LEAKAGE_EVENT|HERALD_LOSS_EVENT"
-    r"|LEAKAGE_PARTNER|LEAKAGE_READOUT|LOSS_REPLACEMENT)(?:\(\w+=(.*)\))?"
+    r"|LEAKAGE_FROM_ONE|LEAKAGE_FROM_11|RELAX_TO_ONE"
+    r"|LEAKAGE_PARTNER|LEAKAGE_READOUT|LOSS_REPLACEMENT|LEAKAGE_SKIPS_GATES)(?:\(\w+=(.*)\))?"
 )
+_ZERO, _ONE = np.diag([1, 0]).astype(np.complex128), np.diag([0, 1]).astype(np.complex128)
+_TO_ONE: list[Term] = [(1, (), _ONE), (1, (), PAULIS["X"] @ _ZERO)]
 _MIX: list[Term] = [(0.25, (), PAULIS[letter]) for letter in "IXYZ"]
 _NOISE = {"X_ERROR", "Y_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2", "PAULI_CHANNEL_1", "PAULI_CHANNEL_2",
           "E", "ELSE_CORRELATED_ERROR", "HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1"}  # fmt: skip
 _WITHOUT_QUBITS = {"DETECTOR", "OBSERVABLE_INCLUDE", "MPAD", "TICK", "QUBIT_COORDS", "SHIFT_COORDS"}
-_MODELS = {"LEAKAGE_PARTNER", "LEAKAGE_READOUT", "LOSS_REPLACEMENT"}
+_MODELS = {"LEAKAGE_PARTNER", "LEAKAGE_READOUT", "LOSS_REPLACEMENT", "LEAKAGE_SKIPS_GATES"}
 _RESETS = {"R", "RX", "RY", "MR", "MRX", "MRY"}
 
 
@@ -46,7 +51,8 @@ class LeakageSimulator:
             channel = _CHANNEL.fullmatch(instruction.tag)
             if channel and channel[1] in _MODELS:
                 for target in instruction.targets_copy():
-                    values = [float(part.rpartition("=")[2]) for part in channel[2].split(",")]
+                    parts = channel[2].split(",") if channel[2] else []
+                    values = [float(part.rpartition("=")[2]) for part in parts]
                     self.models[channel[1], target.value] = values
         for instruction in circuit.flattened():
             channel = _CHANNEL.fullmatch(instruction.tag)
@@ -56,6 +62,10 @@ class LeakageSimulator:
                 values = [float(part.rpartition("=")[2]) for part in channel[2].split(",")]
                 for a, b in instruction.target_groups():
                     self._spread(values, a.value, b.value)
+                continue
+            if channel and channel[1].startswith("LEAKAGE_FROM"):
+                for group in instruction.target_groups():
+                    self._leak_from_ones(float(channel[2]), [target.value for target in group])
                 continue
             if channel and instruction.name != "MPAD":
                 p = float(channel[2]) if channel[2] else 1.0
@@ -89,7 +99,7 @@ class LeakageSimulator:
                 to = LEAKED
             elif name == "LOSS":
                 to = LOST
-            elif name in ("RELAX", "RL") and level == LEAKED:
+            elif name in ("RELAX", "RL", "RELAX_TO_ONE") and level == LEAKED:
                 to = HERE
             if to == level:
                 q = 0.0
@@ -98,8 +108,28 @@ class LeakageSimulator:
                     part = copy.copy(simulator)
                     part.branches = {key: weight * rho for key, rho in simulator.branches.items()}
                     if after != level:
-                        part._apply(_MIX, [qubit])
+                        part._apply(_TO_ONE if name == "RELAX_TO_ONE" else _MIX, [qubit])
                     self._add((*levels[:qubit], after, *levels[qubit + 1 :]), part)
+
+    def _leak_from_ones(self, p: float, qubits: Sequence[int]) -> None:
+        """Measures all qubits with probability p; if all are 1, the first one leaks and the others become 0."""
+        before, self.parts = self.parts, {}
+        for levels, simulator in before.items():
+            if any(levels[qubit] != HERE for qubit in qubits):
+                self._add(levels, simulator)
+                continue
+            for outcomes in (None, *itertools.product((0, 1), repeat=len(qubits))):
+                part, after = copy.copy(simulator), levels
+                weight = 1 - p if outcomes is None else p
+                part.branches = {key: weight * rho for key, rho in simulator.branches.items()}
+                for qubit, outcome in zip(qubits, outcomes or (), strict=False):
+                    part._apply([(1, (), _ONE if outcome else _ZERO)], [qubit])
+                if outcomes and all(outcomes):
+                    after = tuple(LEAKED if k == qubits[0] else level for k, level in enumerate(levels))
+                    part._apply(_MIX, qubits[:1])
+                    for qubit in qubits[1:]:
+                        part._apply([(1, (), PAULIS["X"])], [qubit])
+                self._add(after, part)
 
     def _spread(self, values: Sequence[float], first: int, second: int) -> None:
         """Both directions one after the other; in each, leakage moves if it does not spread."""
@@ -136,6 +166,8 @@ class LeakageSimulator:
                 simulator._perform(instruction)  # a channel acts on the others as with a mixed qubit
                 for qubit in gone:
                     simulator._apply(_MIX, [qubit])
+            elif len(qubits) > 1 and self._vanishes(name, gone):
+                pass
             elif name in _RESETS:
                 self._reset(instruction, levels, simulator)
                 continue
@@ -155,6 +187,10 @@ class LeakageSimulator:
                     if partner not in gone:
                         simulator._apply(_MIX, [partner])
             self._add(levels, simulator)
+
+    def _vanishes(self, name: str, gone: Sequence[int]) -> bool:
+        skips = any(("LEAKAGE_SKIPS_GATES", qubit) in self.models for qubit in gone)
+        return skips and stim.gate_data(name).is_unitary
 
     def _record(self, instruction: stim.CircuitInstruction, simulator: Simulator) -> None:
         """The record of a measurement with a qubit that is leaked or lost."""

@@ -41,6 +41,7 @@ class Tag:
 NO_TAG = Tag("")
 _ANGLE_KEYS: Mapping[str, frozenset[str]] = {
     "T": frozenset(),
+    "HONEST_T": frozenset(),
     "U3": frozenset({"theta", "phi", "lambda"}),
     **dict.fromkeys(("CS", "CS_DAG", "CT", "CT_DAG", "CH", "CCZ", "CCX"), frozenset()),
     **{f"R_{axis}": frozenset({"theta"}) for axis in ("X", "Y", "Z", "XX", "YY", "ZZ", "PAULI")},
@@ -49,8 +50,8 @@ CONTROLLED_GATES = frozenset({"CS", "CS_DAG", "CT", "CT_DAG", "CH", "CCZ", "CCX"
 _TAGS_OF_GATE: Mapping[str, frozenset[str]] = {
     "I": frozenset({"R_X", "R_Y", "R_Z", "U3", "CCZ", "CCX"}),
     "II": frozenset({"R_XX", "R_YY", "R_ZZ", "CS", "CS_DAG", "CT", "CT_DAG", "CH"}),
-    "S": frozenset({"T"}),
-    "S_DAG": frozenset({"T"}),
+    "S": frozenset({"T", "HONEST_T"}),
+    "S_DAG": frozenset({"T", "HONEST_T"}),
     "SPP": frozenset({"T", "R_PAULI"}),
     "SPP_DAG": frozenset({"T", "R_PAULI"}),
 }
@@ -179,7 +180,7 @@ def gate_unitary(name: str, tag: str, targets: Sequence[stim.GateTarget]) -> tup
         qubits, pauli = pauli_product(terms, negated)
         return qubits, rotation(pauli, theta if name == "SPP" else -theta)
     qubits = tuple(qubit for _, qubit in terms)
-    if call.name == "T":
+    if call.name in ("T", "HONEST_T"):
         return qubits, rotation(PAULIS["Z"], math.pi / 4 if name == "S" else -math.pi / 4)
     if call.name in CONTROLLED_GATES:
         return qubits, controlled(call.name)

@@ -129,6 +129,25 @@ THREE_QUBIT_ERRORS = {
     ],
 }
 
+QUASISTATIC = {
+    "QUASISTATIC": ["QUASISTATIC(0.1) 0", "REPEAT 2 {\n    QUASISTATIC(-0.05) 1\n    H 1\n}"],
+    "QUASISTATIC_VALUES": [
+        "QUASISTATIC_VALUES(0.3, 0.25, -0.2, 0.75) 0 1",
+        "QUASISTATIC_VALUES(0.1, 0.2, 0.5, 0.3, -0.3, 0.5) 2\nH 2\nQUASISTATIC_VALUES(0.2, 0.2, 0.1, 0.3, 0, 0.5) 2",
+    ],
+}
+
+OF_STATES = {
+    "LEAKAGE_FROM_ONE": ["LEAKAGE_FROM_ONE(0.3) 0 1", "LEAKAGE_FROM_ONE(1) 2\nHERALD_LEAKAGE_EVENT(0) 2"],
+    "LEAKAGE_FROM_11": ["LEAKAGE_FROM_11(0.7) 0 1 1 2", "LEAKAGE_FROM_11(1) 2 0\nHERALD_LEAKAGE_EVENT(0) 2"],
+    "RELAX_TO_ONE": ["LEAKAGE(0.6) 0 1\nRELAX_TO_ONE(0.5) 0 1 2", "LEAKAGE(0.5) 2\nRELAX_TO_ONE(1) 2"],
+    "LEAKAGE_SKIPS_GATES": [
+        "LEAKAGE_SKIPS_GATES 0\nLOSS(0.5) 0 1\nCZ 0 1 2 0",
+        "LEAKAGE(0.5) 2\nCCZ 0 1 2\nTPP X0*Z2\nR 2\nLEAKAGE_SKIPS_GATES 2",
+    ],
+}
+"""Leakage for which shots are followed."""
+
 READOUT_NOISE = {
     "M": ["M(0.1, 0.3) 0 !1", "M(0, 1) 2"],
     "MX": ["MX(0.3, 0.1) !0 1"],

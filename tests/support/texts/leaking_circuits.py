@@ -8,6 +8,12 @@ _LINES = (
     "LEAKAGE(0.3)", "LEAKAGE(0.04)", "LOSS(0.2)", "RELAX(0.6)", "RL", "HERALD_LEAKAGE_EVENT(0.2)",
     "HERALD_LOSS_EVENT(0)",
 )  # fmt: skip
+_OF_STATES = (
+    "LEAKAGE_FROM_ONE(0.6) {b}",
+    "LEAKAGE_FROM_11(0.7) {a} {b}",
+    "LEAKAGE_FROM_11(1) {b} {a}",
+    "RELAX_TO_ONE(0.6) {a}",
+)
 _SPREAD = "LEAKAGE_SPREAD(0.4, 0.1, 0.5, 0.3) {a} {b}"
 _GATES = ("CX {a} {b}", "CZ {a} {b}", "ISWAP {a} {b}", "SWAP {a} {b}", "CS {a} {b}", "R_XX(0.3) {a} {b}", "CH {a} {b}",
          "SPP X{a}*Z{b}", "TPP Y{a}*X{b}", "CCZ 0 1 2", "MPP X{a}*Z{b}", "MXX {a} {b}", "MZZ(0.1) {a} {b}")  # fmt: skip
@@ -15,12 +21,22 @@ _MODELS = "LEAKAGE_PARTNER(0.1, 0.3, 0.2) 0 1\nLEAKAGE_READOUT(0.8) {readout}\nL
 
 
 def random_leaking_text(
-    seed: int, length: int = 4, *, spreads: bool = False, models: bool = False, num_qubits: int = 3
+    seed: int,
+    length: int = 4,
+    *,
+    spreads: bool = False,
+    models: bool = False,
+    num_qubits: int = 3,
+    of_states: bool = False,
 ) -> str:
-    """Gates, noise, measurements and feedback on a few qubits, with leakage between them."""
+    """Gates, noise, measurements and feedback on a few qubits, with leakage between them.
+
+    With ``of_states``, leakage depends on states, and gates of some qubits vanish.
+    """
     rng = np.random.default_rng(seed)
     lines = [
         *[_MODELS.format(readout=seed % 3)] * models,
+        *[f"LEAKAGE_SKIPS_GATES {seed % 3}"] * (of_states and seed % 4 > 0),
         f"H {' '.join(map(str, range(num_qubits)))}",
         f"LEAKAGE({rng.choice([0.2, 0.9, 1])}) {rng.integers(num_qubits)}",
     ]
@@ -31,6 +47,7 @@ def random_leaking_text(
         lines.append(str(rng.choice(_GATES)).format(a=a, b=b))
         records += lines[-1][0] == "M"
         lines += [_SPREAD.format(a=a, b=b)] * spreads
+        lines += [str(rng.choice(_OF_STATES)).format(a=a, b=b)] if of_states else []
         lines.append(f"{rng.choice(_LINES)} {b}")
         records += lines[-1][:2] == "HE"
         kind = rng.integers(6)

@@ -199,7 +199,8 @@ def _unwrapped(operation: Any) -> tuple[Any, list[Any], str]:
     tags: list[str] = []
     while True:
         if isinstance(operation, cirq.TaggedOperation):
-            tags += map(str, operation.tags)
+            # Noise models mark the operations that they add, which is no note of the user.
+            tags += [str(tag) for tag in operation.tags if not isinstance(tag, cirq.VirtualTag)]
             operation = operation.sub_operation
         elif isinstance(operation, cirq.ClassicallyControlledOperation):
             controls += operation.classical_controls

@@ -86,6 +86,9 @@ enum class CircuitStepKind : int32_t {
     begin_attempts,
     accept,
     end_block,
+    turn,               // by an angle that is the same for all of a shot
+    absence,            // what is before the matching end_block does not happen if one of these qubits is leaked or lost
+    leaking_from_ones,
 };
 
 struct CircuitStep {
@@ -93,7 +96,7 @@ struct CircuitStep {
     double second_amount;                 // the probability that no error of a chain happens, or of a Z after a decay; p10
     int64_t record;                       // of a measurement or feedback; the first herald of noise; how many come before an attempt; or -1
     CircuitStepKind kind;
-    int32_t number;                       // of the gate or channel (of readout noise; -1 for none); of a chain, detector or observable; 1 for a loss, or leakage that moves; how many detectors come before an attempt
+    int32_t number;                       // of the gate or channel (of readout noise; -1 for none); of a chain, detector, observable or turn; 1 for a loss, leakage that moves, or a return to |1>; how many detectors come before an attempt
     uint32_t group_size;
     uint32_t first, end;                  // of targets (gates and noise)
     uint32_t first_factor, end_factor;

@@ -91,6 +91,7 @@ void Program::check(const CircuitStep& step) const {
         return num_bits >= 64 || all >> num_bits == 0;
     };
     const bool is_spread = step.kind == CircuitStepKind::leakage_spread || step.kind == CircuitStepKind::leaked_flip;
+    const bool is_from_ones = step.kind == CircuitStepKind::leaking_from_ones;
     switch (step.kind) {
         case CircuitStepKind::clifford:
             require(step.number >= 0 && static_cast<size_t>(step.number) < gates_.size(), "There is no such gate.");
@@ -134,9 +135,15 @@ void Program::check(const CircuitStep& step) const {
         case CircuitStepKind::leakage_herald:
         case CircuitStepKind::leaked_flip:
         case CircuitStepKind::meeting:
-            require(!targets(step).empty() && (!is_spread || targets(step).size() == 2), "The step must be on some qubits.");
+        case CircuitStepKind::absence:
+        case CircuitStepKind::leaking_from_ones:
+            require(!targets(step).empty() && (!is_spread || targets(step).size() == 2) && (!is_from_ones || targets(step).size() <= 2),
+                    "The step must be on some qubits.");
             for (const uint32_t qubit : targets(step)) require(qubit < num_qubits, "Targets must be qubits of the program.");
             if (step.kind == CircuitStepKind::leakage_herald) check_records(std::array{step.record});
+            break;
+        case CircuitStepKind::turn:
+            require_one();
             break;
         case CircuitStepKind::skip:
         case CircuitStepKind::end_block:

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,7 @@ class Trajectory final : public TrajectoryRunner {
           outputs_(program.num_outputs),
           values_(program.num_expectations, std::numeric_limits<double>::quiet_NaN()),
           chosen_(program.chains.size(), not_chosen),
+          drawn_(program.turns.num_variables()),
           leakage_(program.num_qubits) {
         store_checkpoints();
     }
@@ -301,6 +303,11 @@ class Trajectory final : public TrajectoryRunner {
             case NoiseKind::readout:
                 records_[place.number] ^= 1;
                 break;
+            case NoiseKind::misread: {
+                const bool outcome = (records_[place.number] != 0) != place.is_inverted;
+                records_[place.number] ^= static_cast<uint8_t>(uniform_of(place.decision) < place.weights[outcome]);
+                break;
+            }
             case NoiseKind::chain:
                 chosen_[place.number] = static_cast<uint32_t>(pattern);
                 break;
@@ -313,7 +320,55 @@ class Trajectory final : public TrajectoryRunner {
                     mix(targets[0]);
                 }
                 break;
+            case NoiseKind::leaking_from_ones:
+                leak_from_ones(targets, place);
+                break;
         }
+    }
+
+    // Looks at the qubits. If all of them are 1, the first one leaks, and the other one is 0 afterwards.
+    void leak_from_ones(const uint32_t* qubits, const NoisePlace& place) {
+        for (uint32_t k = 0; k < place.size; ++k)
+            if (leakage_[qubits[k]] != computational) return;
+        bool are_ones = true;
+        for (uint32_t k = 0; k < place.size; ++k) {
+            const QubitPauli z{qubits[k], z_part};
+            are_ones &= measured(state_.pull_back({&z, 1}), place.decision + k);
+        }
+        if (!are_ones) return;
+        for (uint32_t k = 1; k < place.size; ++k) state_.apply_pauli(qubits[k], x_part);
+        leak(qubits[0], leaked);
+        mix(qubits[0]);
+    }
+
+    // The angle of a turn in this shot, in half-turns.
+    double angle_of(uint32_t turn) {
+        const TurnTables& turns = program_.turns;
+        const uint32_t variable = turns.variables[turn];
+        const double* const angles = turns.angles.data() + turns.first_angles[turn];
+        Drawn& drawn = drawn_[variable];
+        if (drawn.shot != shot_ + 1) {
+            drawn.shot = shot_ + 1;
+            const uint32_t decision = program_.first_turn_decision + 2 * variable;
+            const double first = uniform_of(decision);
+            if (turns.is_gaussian(variable)) {  // Box and Muller
+                drawn.value = std::sqrt(-2 * std::log1p(-first)) * std::cos(2 * std::numbers::pi * uniform_of(decision + 1));
+            } else {
+                const auto begin = turns.sums.begin() + turns.first_sums[variable], end = turns.sums.begin() + turns.first_sums[variable + 1];
+                drawn.number = static_cast<size_t>(std::min(std::upper_bound(begin, end, first), end - 1) - begin);
+            }
+        }
+        return turns.is_gaussian(variable) ? angles[0] * drawn.value : angles[drawn.number];
+    }
+
+    void turn(const TrajectoryStep& step, Factors factors) {
+        if (num_leaked_ != 0 && leakage_[factors[0].qubit] != computational) return;
+        const double half_turns = angle_of(step.number);
+        const double doubled = 2 * half_turns, parity = std::fmod(std::abs(doubled), 4);
+        if (parity == 0) return;
+        if (parity == 2) return state_.apply_pauli(factors[0].qubit, factors[0].code);
+        const double angle = std::numbers::pi / 2 * half_turns;
+        if (state_.rotate(state_.pull_back(factors), std::cos(angle), std::sin(angle))) check_width();
     }
 
     void relax(uint32_t qubit, const NoisePlace& place, uint64_t kind) {
@@ -326,7 +381,7 @@ class Trajectory final : public TrajectoryRunner {
         }
         const auto one = state_.probability_of_one(row);
         const double g = place.amplitude, jump = (1 - g * g) * one.value_or(0.5);
-        if (uniform(random_word(seed_, Stream::trajectory_outcomes, shot_, place.decision)) < jump) {
+        if (uniform_of(place.decision) < jump) {
             state_.project(row, true, one);
             state_.apply_pauli(qubit, x_part);
             return;
@@ -371,8 +426,9 @@ class Trajectory final : public TrajectoryRunner {
     bool decided(double probability, uint32_t decision) const {
         if (probability == 0 || probability == 1) return probability == 1;
         if (is_likely_) return probability > 0.5 + tie_tolerance;
-        return uniform(random_word(seed_, Stream::trajectory_outcomes, shot_, decision)) < probability;
+        return uniform_of(decision) < probability;
     }
+    double uniform_of(uint32_t decision) const { return uniform(random_word(seed_, Stream::trajectory_outcomes, shot_, decision)); }
     bool coin(uint32_t decision) {
         if (is_likely_) return false;
         if (is_path_) return decision == forced_coin_;
@@ -423,7 +479,12 @@ class Trajectory final : public TrajectoryRunner {
         const auto happens = [&] { return leakage_words_.next_uniform() < step.first_value; };
         switch (step.kind) {
             case TrajectoryStepKind::leakage_return:
-                if (leakage_[qubits[0]] == leaked && happens()) leak(qubits[0], computational);
+                if (leakage_[qubits[0]] != leaked || !happens()) break;
+                leak(qubits[0], computational);
+                if (step.flag) {
+                    const QubitPauli z{qubits[0], z_part};
+                    if (!measured(state_.pull_back({&z, 1}), step.decision)) state_.apply_pauli(qubits[0], x_part);
+                }
                 break;
             case TrajectoryStepKind::leakage_spread:
                 if (leakage_[qubits[0]] != leaked || leakage_[qubits[1]] != computational || !happens()) break;
@@ -457,6 +518,10 @@ class Trajectory final : public TrajectoryRunner {
                 case TrajectoryStepKind::rotate:
                     if (state_.rotate(state_.pull_back(factors), step.first_value, step.second_value)) check_width();
                     break;
+                case TrajectoryStepKind::turn:
+                    if constexpr (certain_only) return false;
+                    if (!is_likely_) turn(step, factors);
+                    break;
                 case TrajectoryStepKind::measure:
                 case TrajectoryStepKind::reset: {
                     const bool is_measured = step.kind == TrajectoryStepKind::measure;
@@ -486,13 +551,6 @@ class Trajectory final : public TrajectoryRunner {
                     if (chosen_[step.chain] == step.number)
                         for (const auto& [qubit, code] : factors) state_.apply_pauli(qubit, code);
                     break;
-                case TrajectoryStepKind::misread: {
-                    if constexpr (certain_only) return false;
-                    if (is_likely_) break;
-                    const bool outcome = (records_[step.number] != 0) != step.flag;
-                    records_[step.number] ^= static_cast<uint8_t>(decided(outcome ? step.second_value : step.first_value, step.decision));
-                    break;
-                }
                 case TrajectoryStepKind::detector: {
                     uint8_t parity = program_.outputs.constant[step.number];
                     for (uint32_t k = step.first; k < step.end; ++k) parity ^= records_[program_.records[k]];
@@ -511,6 +569,11 @@ class Trajectory final : public TrajectoryRunner {
                     if (is_odd == step.flag) step_ = step.chain - 1;
                     break;
                 }
+                case TrajectoryStepKind::absence:
+                    if (num_leaked_ == 0) break;
+                    for (uint32_t k = step.first; k < step.end; ++k)
+                        if (leakage_[program_.targets[k]] != computational) step_ = step.chain - 1;
+                    break;
                 case TrajectoryStepKind::accept:
                     accept(program_.attempts[step.number]);
                     step_ = step.chain - 1;
@@ -536,6 +599,12 @@ class Trajectory final : public TrajectoryRunner {
     std::vector<uint8_t> records_, outputs_;
     std::vector<double> values_;
     std::vector<uint32_t> chosen_;  // for each chain, the number of the error that happens
+    struct Drawn {
+        uint64_t shot = 0;  // for which it was drawn, plus 1
+        double value = 0;
+        size_t number = 0;
+    };
+    std::vector<Drawn> drawn_;  // for each variable of turns
     std::vector<Event> events_;
     std::vector<Checkpoint> checkpoints_;
     std::vector<uint32_t> path_coins_;       // the decisions that are coins, up to the last checkpoint and somewhat beyond

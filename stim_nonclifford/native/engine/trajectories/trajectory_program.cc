@@ -83,14 +83,31 @@ EventTable table_of(std::span<const ChannelChoice> choices, bool are_exclusive) 
 
 }  // namespace
 
-TrajectoryProgram::TrajectoryProgram(const Program& program, TrajectoryOutputs wanted, LeakagePartners models, std::span<const int32_t> lines)
+void TurnTables::check() const {
+    const auto are_ascending = [](const std::vector<uint32_t>& firsts, size_t size) {
+        return !firsts.empty() && firsts.front() == 0 && firsts.back() == size && std::ranges::is_sorted(firsts);
+    };
+    require(are_ascending(first_angles, angles.size()) && are_ascending(first_sums, sums.size()) && first_angles.size() == variables.size() + 1,
+            "The angles of turns must be parts of all angles.");
+    require_range(variables, 0, num_variables(), "Variables");
+    for (size_t turn = 0; turn < variables.size(); ++turn) {
+        const uint32_t variable = variables[turn], size = first_angles[turn + 1] - first_angles[turn];
+        require(size == (is_gaussian(variable) ? 1 : first_sums[variable + 1] - first_sums[variable]), "There must be an angle for each weight.");
+    }
+    for (const double angle : angles) require(std::isfinite(angle), "Angles must be finite.");
+}
+
+TrajectoryProgram::TrajectoryProgram(const Program& program, TrajectoryOutputs wanted, LeakagePartners models, TurnTables tables,
+                                     std::span<const int32_t> lines)
     : num_qubits(static_cast<uint32_t>(program.num_qubits)),
       num_records(static_cast<uint32_t>(program.num_records)),
       num_detectors(static_cast<uint32_t>(program.num_detectors)),
       num_outputs(wanted.by_records ? num_records : num_detectors + static_cast<uint32_t>(program.num_observables)),
       outputs(std::move(wanted)),
       is_postselected(num_outputs),
-      leakage(std::move(models)) {
+      leakage(std::move(models)),
+      turns(std::move(tables)) {
+    turns.check();
     if (program.size() > max_steps)
         throw ResourceLimit("The circuit has " + with_commas(program.size()) + " operations with loops unrolled; an engine that follows each shot"
                             " takes at most " + with_commas(max_steps) + ". Lower the repeat counts, or choose engine='cpu'.");
@@ -114,7 +131,13 @@ TrajectoryProgram::TrajectoryProgram(const Program& program, TrajectoryOutputs w
                               .probability = std::min(sum, 1.0)});
     }
     std::ranges::stable_sort(places, {}, &NoisePlace::step);
-    for (NoisePlace& place : places) place.decision = num_decisions++;
+    for (NoisePlace& place : places) {
+        if (place.kind == NoiseKind::misread) continue;  // it has the number of its record
+        place.decision = num_decisions;
+        num_decisions += place.kind == NoiseKind::leaking_from_ones ? place.size : 1;
+    }
+    first_turn_decision = num_decisions;
+    num_decisions += 2 * static_cast<uint32_t>(turns.num_variables());
     add_classes();
 }
 
@@ -224,18 +247,29 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             add_relaxation(step, qubits[0]);
             break;
         case Kind::misreading: {
-            TrajectoryStep& added = add_step(TrajectoryStepKind::misread, line);
-            added.number = record;
-            added.flag = step.is_inverted != 0;
-            added.first_value = step.amount;
-            added.second_value = step.second_amount;
-            ++num_decisions;
+            const double most = std::max(step.amount, step.second_amount);
+            if (most == 0) break;
+            places.push_back({.kind = NoiseKind::misread, .is_inverted = step.is_inverted != 0, .step = static_cast<uint32_t>(steps.size()),
+                              .number = record, .decision = num_decisions++, .probability = most,
+                              .weights = {step.amount / most, step.second_amount / most, 0}});
             break;
         }
-        case Kind::skip: {
-            TrajectoryStep& added = add_step(TrajectoryStepKind::skip, line);
+        case Kind::turn: {
+            require(step.number >= 0 && static_cast<size_t>(step.number) < turns.variables.size(), "There is no such turn.");
+            TrajectoryStep& added = add_step(TrajectoryStepKind::turn, line);
+            added.number = static_cast<uint32_t>(step.number);
+            with_factors(added);
+            break;
+        }
+        case Kind::skip:
+        case Kind::absence: {
+            const bool is_skip = step.kind == Kind::skip;
+            TrajectoryStep& added = add_step(is_skip ? TrajectoryStepKind::skip : TrajectoryStepKind::absence, line);
             added.flag = step.is_inverted != 0;
-            with_records(added);
+            if (is_skip)
+                with_records(added);
+            else
+                with_targets(added, qubits);
             open_blocks_.push_back({false, {static_cast<uint32_t>(steps.size() - 1)}, 0, 0, 0});
             break;
         }
@@ -259,12 +293,15 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
         case Kind::end_block:
             end_block(line);
             break;
-        case Kind::leaking: {
+        case Kind::leaking:
+        case Kind::leaking_from_ones: {
             has_leakage = true;
             if (step.amount == 0) break;
-            places.push_back({.kind = NoiseKind::leaking, .is_loss = step.number != 0, .step = static_cast<uint32_t>(steps.size()),
-                              .first = static_cast<uint32_t>(targets.size()), .size = 1, .probability = step.amount});
-            targets.push_back(qubits[0]);
+            const bool is_from_ones = step.kind == Kind::leaking_from_ones;
+            places.push_back({.kind = is_from_ones ? NoiseKind::leaking_from_ones : NoiseKind::leaking, .is_loss = step.number > 0,
+                              .step = static_cast<uint32_t>(steps.size()), .first = static_cast<uint32_t>(targets.size()),
+                              .size = static_cast<uint32_t>(qubits.size()), .probability = step.amount});
+            targets.insert(targets.end(), qubits.begin(), qubits.end());
             break;
         }
         case Kind::leakage_return:
@@ -282,6 +319,7 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             added.flag = step.number > 0;
             added.first_value = step.amount;
             with_targets(added, qubits);
+            if (step.kind == Kind::leakage_return) ++num_decisions;
             break;
         }
     }
@@ -361,7 +399,9 @@ void TrajectoryProgram::add_classes() {
     for (std::vector<NoiseClass>* const classes : {&structural, &pauli}) {
         std::vector<uint32_t> order;
         for (uint32_t k = 0; k < places.size(); ++k) {
-            const bool is_structural = places[k].kind == NoiseKind::relaxation || places[k].kind == NoiseKind::leaking;
+            const NoiseKind kind = places[k].kind;
+            const bool is_structural =
+                kind == NoiseKind::relaxation || kind == NoiseKind::leaking || kind == NoiseKind::leaking_from_ones;
             if (is_structural == (classes == &structural)) order.push_back(k);
         }
         std::ranges::stable_sort(order, std::ranges::greater{}, [&](uint32_t k) { return places[k].probability; });

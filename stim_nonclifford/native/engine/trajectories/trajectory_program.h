@@ -25,15 +25,29 @@ struct LeakagePartners {
     std::vector<double> replacements;  // the probability that a reset replaces the qubit if it is lost
 };
 
+// Angles that are the same for all of a shot. Each variable is drawn once a shot: a number of one of several angles, or a Gaussian.
+struct TurnTables {
+    std::vector<uint32_t> variables;     // [turns]
+    std::vector<uint32_t> first_angles;  // [turns + 1]
+    std::vector<double> angles;          // half-turns; of a Gaussian, one: its standard deviation
+    std::vector<uint32_t> first_sums;    // [variables + 1]
+    std::vector<double> sums;            // cumulative weights; none: a Gaussian
+
+    size_t num_variables() const { return first_sums.size() - 1; }
+    bool is_gaussian(size_t variable) const { return first_sums[variable] == first_sums[variable + 1]; }
+    // Throws std::invalid_argument unless they belong together.
+    void check() const;
+};
+
 enum class TrajectoryStepKind : uint8_t {
     gate,
     rotate,
+    turn,
     measure,
     reset,
     feedback,
     paulis,          // of a channel whose most likely pattern is not "nothing"
     correlated_error,
-    misread,
     detector,
     observable,
     leakage_return,
@@ -41,6 +55,7 @@ enum class TrajectoryStepKind : uint8_t {
     leakage_herald,
     leaked_flip,
     meeting,
+    absence,
     skip,
     accept,
     end_block,
@@ -49,15 +64,15 @@ enum class TrajectoryStepKind : uint8_t {
 
 struct TrajectoryStep {
     TrajectoryStepKind kind;
-    bool flag;             // inverted (measure, misread, skip), moves (spread), of loss (herald), in attempts (detector), of a Pauli with a minus sign (expectation)
+    bool flag;             // inverted (measure, skip), moves (spread), to |1> (return), of loss (herald), in attempts (detector), of a Pauli with a minus sign (expectation)
     bool resets;
-    uint32_t number;       // of the gate, the record, the output, the attempt or the expectation value; of a correlated error: its number in the chain
-    uint32_t chain;        // of a correlated error; of a skip or accept: the step at which to go on
-    uint32_t first, end;   // of its factors (rotate, measure, reset, feedback, correlated error), targets or records
+    uint32_t number;       // of the gate, the record, the output, the attempt, the turn or the expectation value; of a correlated error: its number in the chain
+    uint32_t chain;        // of a correlated error; of a skip, absence or accept: the step at which to go on
+    uint32_t first, end;   // of its factors (rotate, turn, measure, reset, feedback, correlated error), targets or records
     uint32_t decision;     // the number of the random decision
     uint32_t line;         // in the printed circuit
-    double first_value;    // cos(pi a / 2) of a rotation; probability; p01
-    double second_value;   // sin(pi a / 2); p10
+    double first_value;    // cos(pi a / 2) of a rotation; probability
+    double second_value;   // sin(pi a / 2)
     uint64_t pattern;      // of paulis
 };
 
@@ -70,12 +85,13 @@ struct Attempt {
     uint32_t num_detectors;  // of one attempt
 };
 
-enum class NoiseKind : uint8_t { paulis, readout, chain, relaxation, leaking };
+enum class NoiseKind : uint8_t { paulis, readout, misread, chain, relaxation, leaking, leaking_from_ones };
 
 // A place at which noise may act, with the probability of any event.
 struct NoisePlace {
     NoiseKind kind;
     bool is_loss = false;
+    bool is_inverted = false;     // the record of a misread outcome
     uint32_t step;                // the event happens before this one
     uint32_t number = 0;          // of the channel; of the chain; of the record
     uint32_t first = 0, size = 0;  // of its targets
@@ -83,6 +99,7 @@ struct NoisePlace {
     uint32_t decision = 0;
     double probability = 0;
     // Relaxation: probabilities of a reset, a Z and an amplitude damping, and sqrt(1 - gamma) of the latter.
+    // Misread: the probabilities, given the event, with which 0 and 1 are misread.
     std::array<double, 3> weights{};
     double amplitude = 1;
 };
@@ -123,13 +140,16 @@ struct EventTable {
 class TrajectoryProgram {
    public:
     // `lines`: of each stored step of the program. Throws ResourceLimit if it is too long.
-    TrajectoryProgram(const Program& program, TrajectoryOutputs outputs, LeakagePartners leakage, std::span<const int32_t> lines);
+    TrajectoryProgram(const Program& program, TrajectoryOutputs outputs, LeakagePartners leakage, TurnTables turns,
+                      std::span<const int32_t> lines);
 
     uint32_t num_qubits, num_records, num_detectors, num_outputs;
     uint32_t num_decisions = 0, num_expectations = 0;
     TrajectoryOutputs outputs;
     std::vector<uint8_t> is_postselected;  // by output
     LeakagePartners leakage;
+    TurnTables turns;
+    uint32_t first_turn_decision = 0;  // two for each variable
     bool has_leakage = false;
     std::vector<TrajectoryStep> steps;
     std::vector<uint32_t> targets;

@@ -23,7 +23,8 @@ from ....dialect import (
     relaxation_of,
     three_qubit_errors_of,
 )
-from .leakage_steps import READOUT_ANCILLAS, LeakageModels, leakage_models
+from .leakage_steps import READOUT_ANCILLAS, LeakageModels, leakage_models, may_leak
+from .turns import Turns, add_turns
 
 MAX_SECONDS = 10
 """The least time that is predicted; most circuits take longer, up to a minute."""
@@ -96,6 +97,7 @@ class Extent:
     is_clifford: bool = True  # whether there are Clifford gates and nothing else that has an effect
     # how many ancillas the compiler adds, for qubits that decay and records that are misread
     ancillas: int = 0
+    turns: Turns = field(default_factory=Turns)  # by quasi-static noise
     leaks: bool = False  # whether a qubit can leak or be lost anywhere in the circuit
     # what is unusual about such qubits, by their labels
     leakage_models: LeakageModels = field(default_factory=LeakageModels)
@@ -159,7 +161,7 @@ def extent_of(circuit: stim.Circuit) -> Extent:
 
 def _leaks(instruction: stim.CircuitInstruction) -> bool:
     channel = leakage_of(instruction)
-    return channel is not None and channel.name in ("LEAKAGE", "LOSS")
+    return channel is not None and may_leak(channel)
 
 
 def _add_block(extent: Extent, block: Extent) -> None:
@@ -180,6 +182,7 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.qubits |= block.qubits
     extent.is_clifford &= block.is_clifford
     extent.ancillas = max(extent.ancillas, block.ancillas)
+    extent.turns.add_block(block.turns, block.repetitions)
 
 
 def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> None:
@@ -228,6 +231,10 @@ def _add_tagged(
         extent.is_clifford = False
     elif (channel := relaxation_of(instruction)) is not None:
         _add_relaxation(extent, channel, len(targets))
+        extent.qubits.update(target.value for target in targets)
+    elif add_turns(extent.turns, instruction):
+        extent.is_clifford = False
+        _add_rotations(extent, len(targets), ancillas=0)
         extent.qubits.update(target.value for target in targets)
     elif (kraus := kraus_of(instruction)) is not None:
         extent.is_clifford = False

@@ -7,7 +7,7 @@ Clifford gates alone becomes one gate, the power of its body.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 
 import stim
 
@@ -20,9 +20,11 @@ from ....dialect import (
     Condition,
     NonCliffordGate,
     Part,
+    Quasistatic,
     ReadoutNoise,
     Relaxation,
     RotationPart,
+    bare_name,
     decision_of,
     expectation_products,
     gate_from_tag,
@@ -31,6 +33,7 @@ from ....dialect import (
     leakage_of,
     num_expectations,
     num_qubits_of_channel,
+    quasistatic_of,
     readout_noise_of,
 )
 from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
@@ -56,11 +59,12 @@ from .extent import (
     check_extent,
     extent_of,
 )
-from .leakage_steps import LeakageModels, leakage_steps, leaked_readout_steps
+from .leakage_steps import LeakageModels, leakage_steps, leaked_readout_steps, why_no_plan
 from .loops import Loop, Shift, shifted
 from .program import Place, Program
 from .relabelling import power_of_block
 from .steps import (
+    Absence,
     Accept,
     BeginAttempts,
     Clifford,
@@ -80,6 +84,7 @@ from .steps import (
     Rotate,
     Skip,
     Step,
+    Turning,
     with_meetings,
 )
 
@@ -115,14 +120,20 @@ def program_of(
         if count > limit:
             raise ResourceLimitError(f"The circuit has {count:,} {what}; the limit is {limit:,}.")
     labels = sorted(extent.qubits)
-    labels += [labels[-1] + k + 1 for k in range(extent.ancillas)]
+    first_ancilla = len(labels)
+    more = extent.ancillas + (0 if for_trajectories else extent.turns.num_ancillas)
+    labels += [labels[-1] + k + 1 for k in range(more)]
     numbers = {label: k for k, label in enumerate(labels)}
+    turns = extent.turns.steps(None if for_trajectories else first_ancilla, numbers)
     models = extent.leakage_models.numbered(numbers)
     flattener = _Flattener(
         numbers, with_expectations, models, has_leakage=extent.leaks, for_trajectories=for_trajectories
     )
     flattener.with_decisions = with_decisions
     flattener.copied_readouts = copied_readouts
+    flattener.turns = turns
+    for channel, ancillas in turns.draws():
+        flattener.emit(Noise(channel, (ancillas,), None))
     flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
@@ -137,7 +148,9 @@ def program_of(
         flattener.has_leakage,
         models,
         extent,
+        turns,
         for_trajectories,
+        flattener.no_plan,
     )
 
 
@@ -181,6 +194,8 @@ class _Flattener:
         self.has_non_pauli_channels = False
         self.chain = -1
         self.chain_reaches = 1.0  # probability that no error of the chain has happened so far
+        self.turns = Extent().turns.steps(None, numbers)
+        self.no_plan = ""
         self.num_blocks = 0  # that records switch
         self.block = self.block_of_chain = 0  # the number of the innermost one, or 0
 
@@ -284,9 +299,33 @@ class _Flattener:
     def emit(self, step: Step) -> None:
         if isinstance(step, (Clifford, Noise)) and not step.groups:
             return  # Stim accepts instructions without targets
+        if self.skips and isinstance(step, (Clifford, Rotate)):
+            if isinstance(step, Rotate):
+                self.store_unless_absent([qubit for qubit, _ in step.factors], step)
+                return
+            for group in step.groups:
+                self.store_unless_absent(group, Clifford(step.gate, (group,)))
+            return
+        self.store(step)
+
+    def store(self, step: Step) -> None:
         for each in with_meetings(step, self.models.replacements) if self.meets else (step,):
             self.steps.append(each)
             self.places.append(self.place)
+
+    @property
+    def skips(self) -> bool:
+        """Whether gates vanish for leaked qubits, and are no part of one that does so as a whole."""
+        return self.for_trajectories and self.meets and bool(self.models.skipping)
+
+    def store_unless_absent(self, qubits: Sequence[int], step: Step) -> None:
+        """Stores a gate on qubits, which may do nothing if one of them is leaked or lost."""
+        absent = tuple(q for q in qubits if q in self.models.skipping) if len(qubits) > 1 else ()
+        if absent:
+            self.store(Absence(absent))
+        self.store(step)
+        if absent:
+            self.store(EndBlock())
 
     def emit_all(self, steps: Iterator[Step | Gates | PlainRotation]) -> None:
         for step in steps:
@@ -332,10 +371,15 @@ class _Flattener:
             self.add_expectations(instruction)
         elif (channel := sampled_channel_of(instruction)) is not None:
             self.add_channel(instruction, channel)
+        elif (turn := quasistatic_of(instruction)) is not None:
+            self.add_turns(instruction, turn)
         elif (leakage := leakage_of(instruction)) is not None:
             groups = self.groups(instruction, 2 if instruction.name == "II_ERROR" else 1)
             if self.has_leakage:
                 self.emit_all(leakage_steps(leakage, groups, self.num_records))
+                if reason := why_no_plan(leakage):
+                    self.has_non_pauli_channels = True
+                    self.refuse_plans(instruction, reason)
             self.num_records += instruction.num_measurements  # of heralds
         else:
             return False
@@ -349,11 +393,18 @@ class _Flattener:
             return
         parts = gate.definition.decomposition(*gate.half_turns)
         for qubits, product, negative in self.groups_of(instruction, gate.definition.num_targets):
-            self.meets = self.has_leakage and not (self.models.partners and len(qubits) > 1)
+            if len(qubits) < 2 or not self.has_leakage:
+                self.add_gates(parts, qubits, product, negative)
+                continue
+            vanishes = self.skips and not self.models.skipping.isdisjoint(qubits)
+            if vanishes:
+                self.store(Absence(tuple(q for q in qubits if q in self.models.skipping)))
+            self.meets = not (self.models.partners or vanishes)
             self.add_gates(parts, qubits, product, negative)
-            self.meets = self.has_leakage
-            if self.has_leakage and len(qubits) > 1:
-                self.emit(Meeting(qubits))  # not only those of a part of the gate meet
+            self.meets = True
+            self.store(Meeting(qubits))  # not only those of a part of the gate meet
+            if vanishes:
+                self.store(EndBlock())
 
     def add_gates(
         self, parts: tuple[Part, ...], qubits: tuple[int, ...], product: Factors = (), negative: bool = False
@@ -510,6 +561,28 @@ class _Flattener:
             self.emit(Reset(self.qubits[target.value], _RESET[instruction.name]))
 
     # Noise
+
+    def add_turns(self, instruction: stim.CircuitInstruction, turn: Quasistatic) -> None:
+        self.has_non_clifford_gates = self.has_non_pauli_channels = True
+        for target in instruction.targets_copy():
+            label = target.value
+            if self.for_trajectories:
+                self.store(Turning(self.qubits[label], self.turns.table_of(turn, label)))
+                continue
+            for factors, half_turns in self.turns.rotations(turn, label):
+                self.meets = False  # ancillas never leak, and a turn of a leaked qubit does nothing
+                self.add_rotation(factors, half_turns)
+                self.meets = self.has_leakage
+            if label == self.turns.too_far:
+                self.refuse_plans(instruction, self.turns.reason)
+
+    def refuse_plans(self, instruction: stim.CircuitInstruction, reason: str) -> None:
+        if not self.no_plan:
+            self.no_plan = (
+                f"Line {self.place.line}: `{bare_name(instruction)}`: {reason}, so that there is no"
+                " plan. Sample with engine='trajectory', which follows each shot, or with engine='auto'; for"
+                " what needs a plan, ask circuit.pauli_twirl()."
+            )
 
     def add_noise(self, instruction: stim.CircuitInstruction) -> None:
         width, patterns = patterns_of(instruction.name, instruction.gate_args_copy())

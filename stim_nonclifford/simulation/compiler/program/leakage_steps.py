@@ -1,12 +1,12 @@
 """Leakage and loss as steps, and the models of leakage that a circuit sets.
 
 The models hold for the whole circuit, wherever their instructions stand: LEAKAGE_PARTNER, LEAKAGE_READOUT and
-LOSS_REPLACEMENT say how each qubit differs from the usual model.
+LOSS_REPLACEMENT say how each qubit differs from the usual model, and so does LEAKAGE_SKIPS_GATES.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 import stim
@@ -22,12 +22,27 @@ from .steps import (
     LeakageSpread,
     LeakedFlip,
     Leaking,
+    LeakingFromOnes,
     Measure,
     Reset,
     Step,
 )
 
-_USUAL = {"LEAKAGE_PARTNER": (0.25, 0.25, 0.25), "LEAKAGE_READOUT": (0.5,), "LOSS_REPLACEMENT": (1.0,)}
+_USUAL: dict[str, tuple[float, ...] | None] = {
+    "LEAKAGE_PARTNER": (0.25, 0.25, 0.25),
+    "LEAKAGE_READOUT": (0.5,),
+    "LOSS_REPLACEMENT": (1.0,),
+    "LEAKAGE_SKIPS_GATES": None,  # there is no instruction for what is usual
+}
+
+_FROM_ONES = ("LEAKAGE_FROM_ONE", "LEAKAGE_FROM_11")
+
+_STATE_DEPENDENT = {
+    **dict.fromkeys(_FROM_ONES, "whether a qubit leaks depends on its state"),
+    "RELAX_TO_ONE": "a leaked qubit returns in a state that is not mixed",
+    "LEAKAGE_SKIPS_GATES": "which gates there are depends on leakage",
+}
+"""What is in no plan, and why."""
 
 READOUT_ANCILLAS = 4
 """Number of ancillas that ``leaked_readout_steps`` needs."""
@@ -43,6 +58,8 @@ class LeakageModels:
     readouts: Mapping[int, float] = field(default_factory=dict)
     # by qubit, the probability that a reset replaces it if it is lost
     replacements: Mapping[int, float] = field(default_factory=dict)
+    # the qubits whose gates with others do nothing
+    skipping: Set[int] = frozenset()
 
     def numbered(self, numbers: Mapping[int, int]) -> LeakageModels:
         """The models with the numbers of qubits in place of their labels."""
@@ -50,12 +67,23 @@ class LeakageModels:
             {numbers[label]: paulis for label, paulis in self.partners.items()},
             {numbers[label]: p for label, p in self.readouts.items()},
             {numbers[label]: p for label, p in self.replacements.items()},
+            frozenset(numbers[label] for label in self.skipping),
         )
 
 
 def is_leakage_model(channel: TaggedChannel) -> bool:
     """Whether a channel sets a model, and does nothing where it stands."""
     return channel.name in _USUAL
+
+
+def may_leak(channel: TaggedChannel) -> bool:
+    """Whether a qubit may leave its two levels by a channel."""
+    return channel.name in ("LEAKAGE", "LOSS", *_FROM_ONES)
+
+
+def why_no_plan(channel: TaggedChannel) -> str:
+    """Why a circuit with a channel has no plan; empty if it may have one."""
+    return _STATE_DEPENDENT.get(channel.name, "")
 
 
 def leakage_models(instructions: Iterable[stim.CircuitInstruction]) -> LeakageModels:
@@ -89,6 +117,7 @@ def leakage_models(instructions: Iterable[stim.CircuitInstruction]) -> LeakageMo
         unusual["LEAKAGE_PARTNER"],
         {qubit: p for qubit, (p,) in unusual["LEAKAGE_READOUT"].items()},
         {qubit: p for qubit, (p,) in unusual["LOSS_REPLACEMENT"].items()},
+        frozenset(unusual["LEAKAGE_SKIPS_GATES"]),
     )
 
 
@@ -107,11 +136,15 @@ def leakage_steps(
                 yield LeakageSpread(source, partner, move, moves=True)
         return
     (p,) = channel.values or (1.0,)
+    if name in _FROM_ONES:
+        for qubits in groups:
+            yield LeakingFromOnes(qubits, p)
+        return
     for k, (qubit,) in enumerate(groups):
         if name.startswith("HERALD"):
             yield LeakageHerald(qubit, first_record + k, 1 - p, "LOSS" in name)
-        elif name in ("RELAX", "RL"):
-            yield LeakageReturn(qubit, p)
+        elif name in ("RELAX", "RL", "RELAX_TO_ONE"):
+            yield LeakageReturn(qubit, p, name == "RELAX_TO_ONE")
         else:
             yield Leaking(qubit, p, name == "LOSS")
 

@@ -11,6 +11,7 @@ import stim
 
 from .extent import Extent, check_targets, extent_of
 from .steps import (
+    Absence,
     Accept,
     BeginAttempts,
     Clifford,
@@ -25,6 +26,7 @@ from .steps import (
     LeakageSpread,
     LeakedFlip,
     Leaking,
+    LeakingFromOnes,
     Measure,
     Meeting,
     Misreading,
@@ -35,6 +37,7 @@ from .steps import (
     Rotate,
     Skip,
     Step,
+    Turning,
 )
 
 _T = TypeVar("_T")
@@ -195,7 +198,9 @@ def shifted(step: Step, shift: Shift) -> Step:
     match step:
         case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
             return step
-        case Relaxing() | Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
+        case Relaxing() | Turning() | LeakingFromOnes() | Absence():
+            return step
+        case Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
             return step
         case EndBlock():
             return step

@@ -16,6 +16,7 @@ from .leakage_steps import LeakageModels
 from .loops import Loop, Shift, Unrolled, Unrolling, shifted
 from .program_arrays import program_arrays
 from .steps import BeginAttempts, Decide, ExpectationStep, Misreading, Rotate, Skip, Step
+from .turns import TurnSteps
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,11 @@ class Program:
     has_leakage: bool  # whether any qubit can leak or be lost
     leakage_models: LeakageModels  # what is unusual about qubits that are leaked or lost, by their numbers
     extent: Extent
+    turns: TurnSteps  # by quasi-static noise
     # whether relaxation, misread records and leakage are steps that an engine follows shot by shot. If
     # not, they are gates with ancillas and scripts
     for_trajectories: bool = False
+    no_plan: str = ""  # why there is no plan, although no record switches a block; with a remedy
 
     @property
     def num_qubits(self) -> int:
@@ -123,6 +126,11 @@ class Program:
     def is_switched(self) -> bool:
         """Whether records switch blocks, so that no two shots need have the same operations."""
         return any(isinstance(step, (Skip, BeginAttempts)) for step in self.stored_steps)
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether all shots have the same operations."""
+        return not (self.is_switched or self.no_plan)
 
     @cached_property
     def native(self) -> NativeProgram:

@@ -13,10 +13,11 @@ from ...._native import CircuitStepKind as Kind
 from ....base.errors import assert_never
 from ...plan import SparseRows
 from ..algebra.clifford_gates import CliffordGate
-from ..algebra.paulis import Factors
+from ..algebra.paulis import Factors, Z
 from .channels import Channel, channel_of_patterns
 from .loops import Loop
 from .steps import (
+    Absence,
     Accept,
     BeginAttempts,
     Clifford,
@@ -31,6 +32,7 @@ from .steps import (
     LeakageSpread,
     LeakedFlip,
     Leaking,
+    LeakingFromOnes,
     Measure,
     Meeting,
     Misreading,
@@ -41,6 +43,7 @@ from .steps import (
     Rotate,
     Skip,
     Step,
+    Turning,
 )
 
 _STEP_DTYPE = np.dtype(
@@ -50,7 +53,7 @@ _STEP_DTYPE = np.dtype(
         # Of a measurement or feedback; the first herald of noise; how many come before an attempt; or -1.
         ("record", np.int64),
         ("kind", np.int32),
-        # Of a gate, channel, chain, detector or observable; how many detectors come before an attempt; or -1.
+        # Of a gate, channel, chain, detector, observable or turn; how many detectors come before an attempt.
         ("number", np.int32),
         ("group_size", np.uint32),
         ("first", np.uint32),  # its targets: targets[first:end]
@@ -183,6 +186,8 @@ class _Writer:
                 self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))
             case Relaxing(qubit, decay, dephasing):
                 self.add_step(Kind.RELAXATION, groups=((qubit,),), amounts=(decay, dephasing))
+            case Turning(qubit, number):
+                self.add_step(Kind.TURN, number, factors=((qubit, Z),))
             case Misreading(record, inverted, p01, p10, chain):
                 amounts = p01, p10
                 self.add_step(Kind.MISREADING, chain, record=record, is_inverted=inverted, amounts=amounts)
@@ -198,8 +203,12 @@ class _Writer:
                 self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))
             case Leaking(qubit, p, is_loss):
                 self.add_step(Kind.LEAKING, int(is_loss), groups=((qubit,),), amounts=(p, 0.0))
-            case LeakageReturn(qubit, p):
-                self.add_step(Kind.LEAKAGE_RETURN, groups=((qubit,),), amounts=(p, 0.0))
+            case LeakingFromOnes(qubits, p):
+                self.add_step(Kind.LEAKING_FROM_ONES, groups=(qubits,), amounts=(p, 0.0))
+            case Absence(qubits):
+                self.add_step(Kind.ABSENCE, groups=(qubits,))
+            case LeakageReturn(qubit, p, to_one):
+                self.add_step(Kind.LEAKAGE_RETURN, int(to_one), groups=((qubit,),), amounts=(p, 0.0))
             case LeakageSpread(source, partner, p, moves):
                 pair = (source, partner)
                 self.add_step(Kind.LEAKAGE_SPREAD, int(moves), groups=(pair,), amounts=(p, 0.0))

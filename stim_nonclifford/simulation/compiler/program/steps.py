@@ -129,6 +129,14 @@ class Relaxing:
 
 
 @dataclass(frozen=True, slots=True)
+class Turning:
+    """A qubit turns about Z by an angle that is drawn once for a shot: ``number`` in ``turns.TurnSteps``."""
+
+    qubit: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Misreading:
     """A record is flipped with probability ``p01`` if the outcome behind it is 0, and ``p10`` if it is 1.
 
@@ -188,11 +196,27 @@ class Leaking:
 
 
 @dataclass(frozen=True, slots=True)
+class LeakingFromOnes:
+    """With a probability, qubits are measured; if all are 1, the first one leaks, and others are 0 then."""
+
+    qubits: tuple[int, ...]
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class LeakageReturn:
-    """A leaked qubit becomes computational again."""
+    """A leaked qubit becomes computational again: completely mixed, or 1."""
 
     qubit: int
     probability: float
+    to_one: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Goes on behind the matching ``EndBlock`` if any of these qubits is leaked or lost."""
+
+    qubits: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,12 +271,15 @@ Step = (
     | ObservableStep
     | ExpectationStep
     | Relaxing
+    | Turning
     | Misreading
     | Skip
     | BeginAttempts
     | Accept
     | EndBlock
     | Leaking
+    | LeakingFromOnes
+    | Absence
     | LeakageReturn
     | LeakageSpread
     | LeakageHerald

@@ -67,6 +67,37 @@ def test_leaking_circuits_have_the_distribution_of_the_density_matrix(seed: int)
     assert p_value(sampler.sample(SHOTS), leaked_record_distribution(circuit.to_stim())) > ALPHA
 
 
+@pytest.mark.parametrize("seed", seeds(200, quick=20))
+def test_leakage_of_states_has_the_distribution_of_the_density_matrix(seed: int) -> None:
+    text = random_leaking_text(seed, spreads=seed % 2 == 0, models=seed % 3 == 0, of_states=True)
+    circuit = snc.Circuit(text)
+    samples = circuit.compile_sampler(seed=seed).sample(SHOTS)
+    assert p_value(samples, leaked_record_distribution(circuit.to_stim())) > ALPHA
+
+
+@pytest.mark.parametrize(
+    ("line", "change"),
+    [
+        ("LEAKAGE_FROM_ONE(0.3) 0", "LEAKAGE(0.15) 0"),
+        ("LEAKAGE_FROM_ONE(0.3) 0", "LEAKAGE_FROM_ONE(0.31) 0"),
+        ("LEAKAGE_FROM_11(0.3) 0 1", "LEAKAGE_FROM_ONE(0.15) 0"),
+        ("LEAKAGE_FROM_11(0.3) 0 1", "LEAKAGE_FROM_11(0.3) 1 0"),
+        ("LEAKAGE(0.3) 0\nRELAX_TO_ONE(0.5) 0", "LEAKAGE(0.3) 0\nRELAX(0.5) 0"),
+        ("LEAKAGE_SKIPS_GATES 0\nLOSS(0.3) 0\nCZ 0 1", "LOSS(0.3) 0\nCZ 0 1"),
+        (
+            "LEAKAGE_SKIPS_GATES 0\nLOSS(0.3) 0\nCCZ 0 1 2",
+            "LEAKAGE_PARTNER(0, 0, 0) 0\nLOSS(0.3) 0\nCCZ 0 1 2",
+        ),
+    ],
+)
+def test_another_model_of_leakage_is_noticed(line: str, change: str) -> None:
+    text = "RX 0 1 2\nT 0 1\nH 0\n{}\nHERALD_LEAKAGE_EVENT(0) 0 1\nM 0\nMX 1 2"
+    right, wrong = snc.Circuit(text.format(line)), snc.Circuit(text.format(change))
+    samples = right.compile_sampler(seed=5).sample(2_000_000)
+    assert p_value(samples, leaked_record_distribution(right.to_stim())) > ALPHA
+    assert p_value(samples, leaked_record_distribution(wrong.to_stim())) < ALPHA
+
+
 @pytest.mark.parametrize("change", ["THERMAL_RELAXATION(0.3, 0.256)", "THERMAL_RELAXATION(0.309, 0.25)"])
 def test_a_wrong_time_is_noticed(change: str) -> None:
     """A coherence time that is off by 2%, and a relaxation time that is off by 3%."""

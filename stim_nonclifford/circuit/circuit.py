@@ -1399,8 +1399,9 @@ class Circuit:
         For all noise that can be sampled: relaxation, leakage, loss, asymmetric readout and Kraus operators,
         for which ``logical_error_rate(...).error_budget`` has no fault sets. Each group is switched off in
         turn. All shots have the same random numbers, so that a shot differs only where that noise made a
-        difference, and small differences have small errors. The decoder stays as it is. Spreading and return
-        of leakage, misses of heralds, and rotations are no noise here, and stay on.
+        difference, and small differences have small errors; but for asymmetric readout and heralds, without
+        which other noise is drawn anew. The decoder stays as it is. Spreading and return of leakage, misses
+        of heralds, and rotations are no noise here, and stay on.
 
         Args:
             by: What to divide by, as in ``LogicalErrorRate.error_budget``. By qubit, all noise that acts on

@@ -21,8 +21,7 @@ from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
-from .decoded_rates.accepted_rate import accepted_rate
-from .decoded_rates.fault_number_rate import fault_number_rate
+from .decoded_rates.estimate import decoded_rate
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from .decoded_rates.faults.outcomes import symptoms_of_plan
 from .decoded_rates.questions import DecodingProblem
@@ -124,9 +123,7 @@ def decoded_error_rates(
                 problems[k] = replace(each, decoder=replace(each.decoder, predict=processes.shared(k)))
         found = []
         for each, deadline in zip(problems, overall.shares(len(problems)), strict=True):
-            has_strata = each.confidence or each.postselected.any() or each.fault_table is None
-            estimate = accepted_rate if has_strata else fault_number_rate
-            found.append(estimate(each, limits.relative_error, number, report, deadline))
+            found.append(decoded_rate(each, limits.relative_error, number, report, deadline))
     return found
 
 

@@ -22,13 +22,12 @@ from ...dialect import (
     relaxation_of,
     three_qubit_errors_of,
 )
+from ...dialect.channels.leakage import LEAKAGE
 from ...rates.budget.gate_names import GateNames
 from ...rates.results.error_budget import NoisePlace
 from ...simulation.compiler.program.loops import unrolled
 
-_LEAVING = ("LEAKAGE", "LOSS")
-_NOTHING = 1e-300
-"""The probability of a misread outcome that keeps its random number but never happens."""
+_LEAVING = ("LEAKAGE", "LEAKAGE_FROM_ONE", "LEAKAGE_FROM_11", "LOSS")
 
 Part = tuple[stim.CircuitInstruction, list[list[stim.GateTarget]], list[int]]
 
@@ -105,10 +104,8 @@ class NoiseSwitches:
         if part.name.startswith("HERALDED"):  # no other record could be the herald's
             circuit.append(part.name, group, [0.0] * len(arguments))
             return
-        readout = readout_noise_of(part)
-        if readout is not None:
-            tag = f"READOUT_NOISE(p01={0.0!r}, p10={_NOTHING!r})"
-            circuit.append(_with_targets(part, group, [_NOTHING / 2], tag))
+        if readout_noise_of(part) is not None:  # whether it acts depends on the outcome
+            circuit.append(_with_targets(part, group, [], ""))
         elif stim.gate_data(part.name).produces_measurements:
             circuit.append(_with_targets(part, group, []))
             circuit.append("E", [stim.target_x(self._first_free)], arguments)
@@ -145,17 +142,21 @@ def _groups(part: stim.CircuitInstruction) -> list[list[stim.GateTarget]]:
         leakage = leakage_of(part)
         if leakage is not None:
             is_noise = leakage.name in _LEAVING and leakage.values[0] > 0
-            return part.target_groups() if is_noise else []
+            return _in_groups(part, LEAKAGE[leakage.name].num_targets) if is_noise else []
         kraus = kraus_of(part)
         if relaxation_of(part) is not None or kraus is not None or three_qubit_errors_of(part) is not None:
             size = 3 if three_qubit_errors_of(part) is not None else 1 if kraus is None else kraus.num_qubits
-            targets = part.targets_copy()
-            return [targets[k : k + size] for k in range(0, len(targets), size)]
+            return _in_groups(part, size)
     if not (data.is_noisy_gate or data.produces_measurements) or not any(part.gate_args_copy()):
         return []
     if part.name in ("E", "ELSE_CORRELATED_ERROR"):
         return [part.targets_copy()]
     return [[target for target in group if not target.is_combiner] for group in part.target_groups()]
+
+
+def _in_groups(part: stim.CircuitInstruction, size: int) -> list[list[stim.GateTarget]]:
+    targets = part.targets_copy()
+    return [targets[k : k + size] for k in range(0, len(targets), size)]
 
 
 def _lines(circuit: stim.Circuit) -> Iterator[int]:

@@ -2,6 +2,8 @@
 
 All are drawn with common random numbers, so that a shot without the noise of a group differs from the shot
 with it only where that noise made a difference. The standard error of a difference is that of these pairs.
+What depends on a record, misread outcomes and heralds, changes the numbers of later noise when it is switched
+off: then pairs are independent, and their error is larger.
 """
 
 from __future__ import annotations

@@ -2,11 +2,9 @@
 
 * ``questions`` is what is asked. ``faults`` has the errors of a circuit, each symptom once, and what quantum
   outcomes flip beside them.
-* ``fault_number_rate`` has the rate of a circuit of which all shots are accepted, as a sum over the number of
-  faults.
-* ``accepted_rate`` has rates per accepted shot and curves over the gap, as a sum over kinds of accepted fault
-  sets (``partition``) and numbers of free faults.
+* ``estimate`` has the one driver of all rates, as a sum over strata and numbers of free faults.
+* ``partition`` makes strata of accepted fault sets, where detectors are postselected.
 
-Both draw with the samplers of ``rates.samplers``, and have the loop and the estimators of
+The driver draws with the samplers of ``rates.samplers``, and has the loop and the estimators of
 ``rates.estimation``.
 """

@@ -15,7 +15,15 @@ from ..estimation.deadline import Deadline
 from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
-from .faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
+from .faults.mechanisms import (
+    MOST_ROWS,
+    FaultModel,
+    Floats,
+    Symptom,
+    Symptoms,
+    fault_model,
+    log_probability_of_none,
+)
 from .questions import DecodingProblem
 
 Bools = npt.NDArray[np.bool_]
@@ -240,9 +248,9 @@ def _by_themselves(
     """Whether the decoder is wrong about accepted sets if no free fault acts, and its gaps."""
     number = model.num_observables
     wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
-    for start in range(0, len(sets.rows), (1 << 14)):
+    for start in range(0, len(sets.rows), MOST_ROWS):
         check()
-        rows = sets.rows[start : start + (1 << 14)]
+        rows = sets.rows[start : start + MOST_ROWS]
         predictions, found = asked.decoder.predict(model.detectors(rows))
         flipped = np.ascontiguousarray(model.observables(rows)).view(np.uint8)[:, : predictions.shape[1]]
         bits = np.unpackbits(predictions ^ flipped, axis=1, bitorder="little", count=number)

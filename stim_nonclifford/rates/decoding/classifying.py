@@ -9,15 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..decoded_rates.faults.mechanisms import FaultModel, Words
+from ..decoded_rates.faults.mechanisms import MOST_ROWS, FaultModel, Words
 from ..estimation.deadline import Deadline
 from .distinct_rows import DistinctRows
 
 Gaps = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
-
-_MOST_ROWS = 1 << 14
-"""Rows that are decoded at once at most. Doubled, they take twice the memory."""
 
 _SECONDS = 0.2
 """The time that one call of a decoder is to take. Doubled, ``max_seconds`` is exceeded by twice as much."""
@@ -78,7 +75,7 @@ class Classifier:
         results, done = [self._none], 0
         # Blocks do not depend on the speed, nor does what is decoded.
         while done < len(accepted):
-            block = accepted[done : done + _MOST_ROWS]
+            block = accepted[done : done + MOST_ROWS]
             results.append(self._distinct.results(self._model.detectors(rows[block]), self._decode_in_time))
             done += len(results[-1])
             if len(results[-1]) < len(block):
@@ -138,5 +135,5 @@ class Classifier:
             results.append(self._decode(dets[done : done + self._rows]))
             done += len(results[-1])
             fitting = int(_SECONDS * len(results[-1]) / max(time.monotonic() - began, 1e-9))
-            self._rows = max(1, min(fitting, 2 * self._rows, _MOST_ROWS))
+            self._rows = max(1, min(fitting, 2 * self._rows, MOST_ROWS))
         return np.concatenate(results)

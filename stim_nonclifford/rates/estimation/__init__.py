@@ -1,7 +1,7 @@
 """Rates as sums over strata.
 
-* ``tally`` adds up importance weights, and ``ratios`` makes rates per accepted shot of the sums.
+* ``tally`` adds up importance weights, and ``interval`` makes rates per accepted shot of the sums.
 * ``allocation`` is the loop that gives samples to the part whose variance falls most for its cost.
-* ``interval`` has confidence intervals for them, and ``uncertainty`` the digits that are printed.
+* ``uncertainty`` says which digits are printed.
 * ``failing_sets`` are the fault sets behind a rate, and ``deadline`` is the limit on the time.
 """

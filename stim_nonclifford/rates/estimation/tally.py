@@ -6,8 +6,8 @@ Of n independent samples, sample i adds the weight v_i to a quantity, often 0. T
 
 and the covariance with the mean of a_i is (Σ a_i v_i / n - mean of a · mean of v) / n. A sample that was not
 drawn by chance could have had the largest weight w: the zero-count bound w / n (M. P. Fay, E. J. Feuer,
-Statistics in Medicine 16, 791, 1997; ``estimation.ratios`` makes intervals of it). Enumerated fault sets have
-their probabilities as weights, n = 1, and neither a variance nor a bound.
+Statistics in Medicine 16, 791, 1997; ``interval`` makes intervals of it). Enumerated fault sets have their
+probabilities as weights, n = 1, and neither a variance nor a bound.
 """
 
 from __future__ import annotations

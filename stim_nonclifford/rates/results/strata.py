@@ -19,9 +19,9 @@ class RateStratum:
         name: What they have in common: ``"3 faults"``, ``"5 or more faults"``, ``"all shots"``, or a kind of
             accepted fault set.
         method: How the stratum is known: ``"enumerated"`` (all its fault sets), ``"join"`` (sets that a join
-            of random halves finds), ``"backward deletion"``, ``"direct samples"``, ``"enumerated, direct"``
-            (small fault sets are enumerated, larger ones are drawn), or ``"bound"`` (no set was evaluated;
-            ``standard_error`` is a proven upper bound).
+            of random halves finds), ``"backward deletion"``, ``"direct samples"``, ``"splitting"``, several
+            of these (``"enumerated, direct samples"``: small fault sets are enumerated, larger ones are
+            drawn), or ``"bound"`` (no set was evaluated; ``standard_error`` is a proven upper bound).
         probability: P(a shot belongs to the stratum).
         sets: Number of fault sets, or shots, that were evaluated; without a decoder, only those that no
             noise-only check detects.

@@ -1,6 +1,6 @@
 """Samplers of fault sets, each an estimator of P(part, accepted and wrong), with one interface (``sampler``).
 
-* ``fault_numbers`` draws sets of exactly k faults; ``strata`` adds accepted sets, coins and outcomes.
-* ``enumeration`` sums over all sets; ``direct_samples``, ``backward_deletion`` and ``splitting`` draw them.
+* ``strata`` draws and lists sets of exactly k faults, with accepted sets, coins and outcomes.
+* ``sampler`` has enumeration and direct samples; ``backward_deletion`` and ``splitting`` find rare failures.
 * ``undetected_sets`` and ``accepted_sets`` list or draw the sets that strata consist of.
 """

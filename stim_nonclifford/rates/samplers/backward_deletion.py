@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.deadline import Deadline
-from .direct_samples import DirectSamples
-from .sampler import Batch, Sampler, classified
+from .sampler import Batch, DirectSamples, Sampler, classified
 from .strata import FaultStates, Floats, Indices, Stratum, Words
 
 Bits = npt.NDArray[np.bool_]
@@ -28,10 +27,6 @@ Doubled, large sets take twice the decodes, and weights vary less."""
 
 _REPEATS = 4
 """Repetitions of the draws until a state fails. Doubled, the variance of their mean number is halved."""
-
-_DRAWN_BEFORE = 32
-"""Faults that are drawn, before all of them are tried, for a state to fail with one of them. Doubled, fewer
-states that are no orphans cost a decode for each fault."""
 
 
 @dataclass
@@ -44,7 +39,7 @@ class _Generation:
     wrong: Bits
 
 
-class _Lineages(Sampler):
+class Lineages(Sampler):
     """Samples whose failing states lose one fault after the other, down to a least number of faults.
 
     Attributes:
@@ -182,7 +177,7 @@ class _Lineages(Sampler):
         return np.asarray(self._wrong(rows, states.numbers).any(axis=1))
 
 
-class BackwardDeletion(_Lineages):
+class BackwardDeletion(Lineages):
     """P(least <= number of faults <= start, wrong), but for what it reaches too rarely.
 
     A state (F, ω) has the density a(F), the product of the odds of its faults. A direct sample of ``start``
@@ -206,6 +201,8 @@ class BackwardDeletion(_Lineages):
         least: The least number of faults.
         most_draws: K for each number of faults; None: there is no limit.
     """
+
+    method = "backward deletion"
 
     def __init__(
         self,
@@ -236,41 +233,37 @@ class BackwardDeletion(_Lineages):
         return found
 
 
-class Orphans(_Lineages):
+class Orphans(Lineages):
     """P(least <= number of faults <= most, wrong) of what backward deletion cannot reach, or too rarely.
 
     An orphan is a failing state (F, ω) without a failing superset of one fault more. A direct sample that
-    fails counts if it is one, for which every fault outside F is tried; and it has a lineage as in
-    ``BackwardDeletion``. With a limit K, it counts if it fails with none of K faults that are drawn by their
-    odds, which has the probability (1 - h)^K. Each begins with the weight P(least <= number of faults <=
-    most). Deletion from ``most`` + 1 faults and orphans together are without a bias for all failing states of
-    each size.
+    fails counts if it fails with none of K faults that are drawn by their odds, which has the probability
+    (1 - h)^K, and 1 for an orphan; and it has a lineage as in ``BackwardDeletion``. Each begins with the
+    weight P(least <= number of faults <= most). Deletion from ``most`` + 1 faults and orphans together are
+    without a bias for all failing states of each size.
 
     Args:
         least: The least number of faults.
         most: The largest one.
-        most_draws: K for each number of faults, the same as for deletion; None: there is no limit.
+        most_draws: K for each number of faults, the same as for deletion.
     """
 
+    method = "direct samples"
+
+    @property
+    def counts(self) -> bool:
+        """Whether any was found. What those may add, of which none was drawn, is in the interval alone."""
+        return bool(self.tally.failures)
+
     def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:
-        waiting, has_limit = np.arange(len(states)), self._most_draws is not None
-        # Without a limit all faults are tried, but most states are no orphans: a few are drawn before.
-        done, most = 0, self._draws_at(states.size) if has_limit else _DRAWN_BEFORE
+        found, waiting = np.zeros(len(states), dtype=np.bool_), np.arange(len(states))
+        done, most = 0, self._draws_at(states.size)
         while len(waiting) and done < most:
             deadline.check()
             waiting = waiting[~self._fails_with_one(states.taken(waiting), rng)]
             done += 1
-        found = np.zeros(len(states), dtype=np.bool_)
-        for place in waiting.tolist():
-            deadline.check()
-            found[place] = has_limit or not self._fails_with_any(states.taken(np.array([place])))
+        found[waiting] = True
         return found
-
-    def _fails_with_any(self, state: FaultStates) -> bool:
-        others = np.setdiff1d(np.arange(len(self._stratum.faults)), state.sets[0])
-        self.cost += len(others) * (1 + state.size)
-        rows = self._stratum.with_one(state, others)
-        return bool(self._wrong(rows, np.repeat(state.numbers, len(others))).any())
 
 
 def _joined(parts: list[_Generation]) -> _Generation:

@@ -1,19 +1,23 @@
-"""The interface of all samplers: a part of all fault sets, weighted samples of it, and a tally."""
+"""The interface of all samplers, and the elementary ones: direct samples and enumeration.
+
+A sampler has a part of all fault sets, weighted samples of it, and a tally.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.deadline import Deadline, TimeIsOver
-from ..estimation.failing_sets import FailingSets
+from ..estimation.failing_sets import EXACT, FailingSets
 from ..estimation.tally import Tally
-from .strata import FaultStates, Stratum
+from .strata import FaultStates, Stratum, Words
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -50,11 +54,18 @@ class Sampler(ABC):
         stores_failures: Whether failing sets are stored, for error budgets.
 
     Attributes:
+        method: The name of the method, for tables.
+        least: The least number of free faults.
+        most: The largest one.
         tally: The sums of the weights.
         found: The failing sets.
         cost: About what was spent, in flips of detection events: each fault set costs one more than it has
             faults.
     """
+
+    method: ClassVar[str]
+    least: int
+    most: int
 
     def __init__(self, stratum: Stratum, classifier: Classifier, stores_failures: bool = False) -> None:
         self._stratum, self._classifier = stratum, classifier
@@ -67,6 +78,11 @@ class Sampler(ABC):
     @abstractmethod
     def probability(self) -> float:
         """The probability of the part; the largest weight that a sample may have, if not known better."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether its sum is part of the rate, with a zero-count bound in the standard error."""
+        return True
 
     @abstractmethod
     def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
@@ -122,3 +138,129 @@ def classified(classifier: Classifier, rows: npt.NDArray[np.uint64]) -> Classes:
     if found.shots < len(rows):
         raise TimeIsOver
     return found
+
+
+class DirectSamples(Sampler):
+    """P(stratum, least <= number of faults <= most, accepted and wrong), by direct Monte Carlo.
+
+    The number k is drawn by pi_k, and the set by conditional Poisson sampling (``FaultNumbers``); or, of all
+    numbers, each fault by itself: these are plain shots. With P the probability of the stratum with these
+    numbers, and n samples,
+
+        estimate = P · (number of samples that are accepted and wrong) / n.
+
+    This is stratified sampling with proportional weights: each sample has the weight P.
+    """
+
+    method = "direct samples"
+
+    def __init__(
+        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
+    ) -> None:
+        self.least, self.most = least, most
+        super().__init__(stratum, classifier, stores_failures)
+
+    @property
+    def probability(self) -> float:
+        """The probability of the stratum with these numbers of faults."""
+        law = self._stratum.numbers.probabilities
+        is_all = self.least == 0 and self.most == len(law) - 1
+        return self._stratum.probability * (1.0 if is_all else float(law[self.least : self.most + 1].sum()))
+
+    @property
+    def size(self) -> float:
+        """About how many shots enumerate the same; infinite if that is impossible."""
+        return self._stratum.size(self.least) if self.least == self.most else float("inf")
+
+    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
+        """Independent samples of one fault set each."""
+        # What is drawn beyond the limit on the time is lost.
+        at_once = int(np.clip((1 << 16) / max(self._stratum.numbers.mean, 1.0), 256, 1 << 12))
+        for begin in range(0, count, at_once):
+            some = min(at_once, count - begin)
+            states = self._stratum.drawn(self.least, self.most, some, rng)
+            yield Batch(some, states, np.full(some, self.probability), np.arange(some))
+
+
+class Enumeration(Sampler):
+    """P(stratum, k faults, accepted and wrong), exactly: a sum over all fault sets F of k faults.
+
+        estimate = sum over F, coins c and outcomes o of P(F) 2^-coins P(o | F, c) [accepted and wrong]
+
+    Args:
+        number: k, the number of free faults; ``stratum.size(k)`` must be finite.
+    """
+
+    method = "enumerated"
+
+    def __init__(
+        self, stratum: Stratum, classifier: Classifier, number: int, stores_failures: bool = False
+    ) -> None:
+        self.least = self.most = number
+        super().__init__(stratum, classifier, stores_failures)
+        self._failing: list[tuple[Indices, Words, Floats]] = []
+
+    @property
+    def probability(self) -> float:
+        """The probability of the stratum with k faults."""
+        return self._stratum.probability * float(self._stratum.numbers.probabilities[self.least])
+
+    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
+        """All fault sets, whatever the count, with their probabilities as weights."""
+        for block in self._stratum.listed(self.least):
+            deadline.check()
+            classes = classified(self._classifier, block.rows)
+            states = FaultStates(block.members, block.rows, np.zeros(len(block.rows), dtype=np.uint64))
+            if self._stores_failures:
+                is_failing = classes.wrong.any(axis=1)
+                of_sets: Floats = np.bincount(
+                    block.owners[classes.accepted],
+                    block.weights[classes.accepted] * is_failing,
+                    minlength=len(block.bare),
+                ).astype(np.float64)
+                some = np.flatnonzero(of_sets)
+                self._failing.append((block.members[some], block.bare[some], of_sets[some]))
+            yield Batch(len(block.rows), states, block.weights, np.arange(len(block.rows)), classes)
+
+    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+        """Enumerates all fault sets.
+
+        Raises:
+            TimeIsOver: The limit has been reached; nothing is counted then.
+        """
+        self._failing = []
+        tally = Tally(self._classifier.num_observables, 0.0)
+        for batch in self.sample(count, rng, deadline):
+            assert batch.classes is not None
+            tally.add(batch.samples, self._values(batch, batch.classes), batch.classes.gaps)
+        tally.is_exact = True
+        self.tally = tally
+        self.cost = tally.samples * (1 + self.least)
+
+    def failing_sets(self) -> FailingSets:
+        """The failing sets, each with its probability and with a number ω for which it fails."""
+        rng = np.random.default_rng(0)  # which sets fail is known by now: the same ones for all seeds
+        found = FailingSets()
+        for members, bare, weights in self._failing:
+            numbers, fails = np.zeros(len(bare), dtype=np.uint64), np.ones(len(bare), dtype=np.bool_)
+            if self._stratum.model.outcomes is not None:
+                numbers, fails = self._failing_outcomes(bare, rng)
+            owners = np.full(int(fails.sum()), EXACT)
+            found.add(members[fails], numbers[fails], weights[fails], owners, rng)
+        return found
+
+    def _failing_outcomes(
+        self, bare: Words, rng: np.random.Generator
+    ) -> tuple[Words, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+        """Numbers ω with which rows fail, and whether one was found."""
+        numbers = np.zeros(len(bare), dtype=np.uint64)
+        waiting = np.arange(len(bare))
+        for _ in range(1 << 10):
+            if not len(waiting):
+                break
+            numbers[waiting] = rng.integers(1 << 64, size=len(waiting), dtype=np.uint64)
+            rows = self._stratum.model.with_outcomes(bare[waiting], numbers[waiting])
+            waiting = waiting[~self._classifier.fails(rows)]
+        fails = np.ones(len(bare), dtype=np.bool_)
+        fails[waiting] = False
+        return numbers, fails

@@ -14,6 +14,7 @@ waste-free sequential Monte Carlo (H. D. Dau, N. Chopin, J. R. Stat. Soc. B 84, 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,8 +24,7 @@ import numpy.typing as npt
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.deadline import Deadline
 from ..estimation.tally import RunTally
-from .direct_samples import DirectSamples
-from .sampler import Batch, Sampler, classified
+from .sampler import Batch, DirectSamples, Sampler, classified
 from .strata import FaultStates, Indices, Stratum
 
 Bits = npt.NDArray[np.bool_]
@@ -44,10 +44,6 @@ _FEWEST_RUNS = 8
 _LEAST_ABOVE = 32
 """States above a level that make another level, where most have the score of the level. Doubled, fewer gaps
 are reached."""
-
-_STEP_OF_PART = 1.25
-"""The factor by which a move becomes larger or smaller while levels are found. Doubled, its size is known
-less well."""
 
 _REFUSED = np.iinfo(np.int64).min
 """The score of shots that are discarded."""
@@ -115,14 +111,14 @@ class Splitting(Sampler):
     Args:
         top: Levels end at this gap.
         floor: Levels end one below the first whose states have so small a probability.
-
-    Attributes:
-        least: The least number of free faults.
     """
 
+    method = "splitting"
+
     def __init__(self, stratum: Stratum, classifier: Classifier, least: int, top: int, floor: float) -> None:
-        self.least, self._top, self._floor = least, top, floor
-        self._direct = DirectSamples(stratum, classifier, least, stratum.numbers.most)
+        self.least, self.most = least, stratum.numbers.most
+        self._top, self._floor = top, floor
+        self._direct = DirectSamples(stratum, classifier, least, self.most)
         self._levels: list[_Level] = []
         self._has_levels = False
         super().__init__(stratum, classifier)
@@ -152,6 +148,7 @@ class Splitting(Sampler):
                 gaps.append(below.classes.gaps)
                 # The first states are independent; of a chain, all may be alike.
                 unseen.append(weight * (_LENGTH if unseen else 1) or unseen[-1])
+            self.cost += shots * (1 + round(self._stratum.numbers.mean))
             least = np.array([_REFUSED, *(level.least for level in self._levels)])
             self.tally.add_run(shots, np.concatenate(values), np.concatenate(gaps), least, np.array(unseen))
 
@@ -209,8 +206,7 @@ class Splitting(Sampler):
             at = both.taken(np.arange(len(at)) + len(at) * is_accepted)
             found.append(at)
             if adapts:
-                is_small = is_accepted.mean() > _PART
-                level.part = min(1.0, level.part * (_STEP_OF_PART if is_small else 1 / _STEP_OF_PART))
+                level.part = min(1.0, level.part * math.exp(is_accepted.mean() - _PART))
         return _Population.joined(found)
 
     def _classified(self, states: FaultStates, deadline: Deadline) -> _Population:

@@ -91,7 +91,9 @@ CALLS: dict[str, Call] = {
     "Circuit.from_file": Call(snc.Circuit.from_file),
     "Circuit.generated": Call(snc.Circuit.generated),
     "Circuit.from_qasm": Call(snc.Circuit.from_qasm, {"program": "qubit q;"}),
-    "Circuit.from_qiskit": Call(snc.Circuit.from_qiskit, {"circuit": None}, {"circuit": "object"}),
+    "Circuit.from_qiskit": Call(
+        snc.Circuit.from_qiskit, {"circuit": None}, {"circuit": "object", "noise_model": None}
+    ),  # qiskit_noise says what is wrong with a noise model, and its tests need Aer
     "Circuit.from_cirq": Call(snc.Circuit.from_cirq, {"circuit": None}, {"circuit": "object"}),
     "Circuit.approx_equals": Call(CIRCUIT.approx_equals, {"other": CIRCUIT}, {"other": None}),
     "Circuit.diagram": Call(
@@ -146,6 +148,9 @@ CALLS: dict[str, Call] = {
     "LogicalErrorRate.error_budget": Call(lambda by: RATE().error_budget(by)),
     **methods(COUNTS, "interval"),
     "SampleCounts.to_sinter": Call(COUNTS.to_sinter, {"json_metadata": {"p": 0.1}}, {"decoder": "text"}),
+    "DifferenceBudget.largest": Call(
+        lambda count: CIRCUIT.error_budget("noise", shots=10, seed=1).largest(count)
+    ),
     "ErrorBudget.largest": Call(lambda count: RATE().error_budget("noise").largest(count)),
     **methods(CIRCUIT.plan(), "table"),
     "SoftPostselectSampler": Call(sinter_plugin.SoftPostselectSampler),
@@ -308,7 +313,8 @@ WITHOUT_CHECKS = {
     "CompiledMeasurementSampler.__init__": "Circuit.compile_sampler calls it",
     "CompiledSoftDecodingSampler": "the same methods as of CompiledSoftPostselectSampler",
     "CompiledSoftPostselectSampler.__init__": "SoftPostselectSampler calls it",
-    "ErrorBudget.plot": "matplotlib checks the axes",
+    "DifferenceBudget.plot": "matplotlib checks the axes",
+    "ErrorBudget.plot": "the same",
     "LogicalErrorRate.plot": "the same",
     "LogicalStateCheck.check_circuit": "a sampler calls it, and the two below",
     "LogicalStateCheck.failures": "the same",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -11,9 +12,9 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import fault_number_rate
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.results import NoisePlace
+from stim_nonclifford.rates.samplers.strata import Stratum
 from stim_nonclifford.simulation.faults import CircuitFault
 from tests.support.rates.decoded_rate_cases import (
     matching_of,
@@ -52,7 +53,7 @@ def test_budget_of_a_decoded_circuit(
 ) -> None:
     """Enumerated, by deletion, and from plain shots."""
     if not is_enumerated:
-        monkeypatch.setattr(fault_number_rate, "_MOST_DECODES", 0)
+        monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
     strengths = {noise: factor * p for noise, p in P.items()}
     rate = code(strengths).logical_error_rate(decoder="pymatching", relative_error=0.04, seed=1)
     budget = rate.error_budget("noise")
@@ -185,7 +186,7 @@ def test_each_observable_has_its_own_rate(
     p: float, is_enumerated: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_enumerated:
-        monkeypatch.setattr(fault_number_rate, "_MOST_DECODES", 0)
+        monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
     # The second code has half of the noise of the first.
     text = str(two_codes(p).to_stim()).replace(f"X_ERROR({p:g}) 0 1 2 3 4 5", "").replace("R 0 1 2 3 4 5", "")
     circuit = snc.Circuit(f"R 0 1 2 3 4 5\nX_ERROR({p}) 0 1 2\nX_ERROR({p / 2}) 3 4 5\n{text}")

@@ -10,8 +10,8 @@ import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates import fault_number_rate
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
+from stim_nonclifford.rates.samplers.strata import Stratum
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import reference
 
@@ -99,7 +99,7 @@ def test_rates_are_those_of_all_sets_and_outcomes(
     is_enumerated: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_enumerated:
-        monkeypatch.setattr(fault_number_rate, "_MOST_DECODES", 0)
+        monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
     noise = (0.1, 0.01, 0.002)
     rates = snc.logical_error_rates(
         [encoded_t_state(p) for p in noise], decoder="pymatching", relative_error=0.05, seed=3

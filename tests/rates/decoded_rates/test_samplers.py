@@ -14,9 +14,14 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import fault_number_rate
-from stim_nonclifford.rates.decoded_rates.fault_number_rate import FaultNumberSearch
-from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
+from stim_nonclifford.rates.decoded_rates import estimate
+from stim_nonclifford.rates.decoded_rates.estimate import Search
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
+    FaultModel,
+    Symptoms,
+    fault_model,
+    symptoms_of,
+)
 from stim_nonclifford.rates.decoded_rates.partition import partition
 from stim_nonclifford.rates.decoded_rates.questions import DecodingProblem
 from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
@@ -24,15 +29,12 @@ from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_d
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
-from stim_nonclifford.rates.estimation.ratios import ratio_of
+from stim_nonclifford.rates.estimation.interval import ratio_of
 from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, RunTally, Tally
 from stim_nonclifford.rates.samplers.backward_deletion import BackwardDeletion, Orphans
-from stim_nonclifford.rates.samplers.direct_samples import DirectSamples
-from stim_nonclifford.rates.samplers.enumeration import Enumeration
-from stim_nonclifford.rates.samplers.fault_numbers import FaultNumbers
-from stim_nonclifford.rates.samplers.sampler import Sampler
+from stim_nonclifford.rates.samplers.sampler import DirectSamples, Enumeration, Sampler
 from stim_nonclifford.rates.samplers.splitting import Splitting
-from stim_nonclifford.rates.samplers.strata import Stratum
+from stim_nonclifford.rates.samplers.strata import FaultNumbers, Stratum
 from tests.support.rates.decoded_rate_cases import T_STATE, TELEPORTED, flips, model_of, repetition_code
 
 SIGNIFICANT = 5.5
@@ -195,7 +197,7 @@ def deletion(
     case: Case, samples: int, limits: Sequence[int] | None = None
 ) -> tuple[list[Sampler], np.ndarray]:
     """With orphans: in the surface code, where PyMatching has some, deletion alone is 20% too low."""
-    start = len(case.exact) // 2 + 1
+    start, limits = len(case.exact) // 2 + 1, limits or [16] * len(case.exact)
     parts: list[Sampler] = [
         BackwardDeletion(case.stratum, case.classifier, start, 0, True, limits),
         Orphans(case.stratum, case.classifier, 0, start - 1, True, limits),
@@ -357,16 +359,20 @@ def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.G
 
 @pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name and name != "gaps"])
 def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fault_number_rate, "_MOST_DECODES", 0)
-    monkeypatch.setattr(fault_number_rate, "_PLAIN_RATE", 1.1)
+    monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
+    monkeypatch.setattr(estimate, "MANY_SHOTS", 0)
     case = CASES[name]()
-    rng = np.random.default_rng(6)
-    search = FaultNumberSearch(case.stratum, case.classifier, False, FOREVER, rng, lambda _: None)
-    search.run(0.01)
-    ratio, exact = search.total.ratio(), float(case.wrong.sum())
-    assert ratio.standard_error <= 0.01 * ratio.rate
-    assert abs(ratio.rate - exact) < SIGNIFICANT * ratio.standard_error
-    assert ratio.interval[0] < ratio.rate < ratio.interval[1]
+    symptoms = Symptoms(case.model.num_detectors, case.model.num_observables, ((), ()), {})
+    none = np.zeros(case.model.num_detectors, dtype=np.bool_)
+    asked = DecodingProblem(symptoms, CompiledRateDecoder("any", case.predict), none, None, False)
+    seed = np.random.SeedSequence(6)
+    search = Search(asked, 0.01, FOREVER, lambda _: None, case.model, (case.stratum,), None, seed)
+    assert search.run(1 << 22)
+    rate, exact = search.result(), float(case.wrong.sum())
+    assert "backward deletion" in {each.method for each in rate.strata}
+    assert rate.standard_error <= 0.01 * rate.logical_error_rate
+    assert abs(rate.logical_error_rate - exact) < SIGNIFICANT * rate.standard_error
+    assert rate.interval[0] < rate.logical_error_rate < rate.interval[1]
 
 
 def pair_or_many(bits: np.ndarray) -> np.ndarray:
@@ -379,7 +385,7 @@ def test_orphans_are_what_deletion_does_not_reach() -> None:
     found = BackwardDeletion(case.stratum, case.classifier, 5, 0)
     found.take(20_000, np.random.default_rng(7), FOREVER)
     assert found.by_number[0, 2] == 0 < case.wrong[2]
-    orphans = Orphans(case.stratum, case.classifier, 0, 4)
+    orphans = Orphans(case.stratum, case.classifier, 0, 4, most_draws=[64] * 6)
     orphans.take(100_000, np.random.default_rng(8), FOREVER)
     assert abs(orphans.tally.mean - case.wrong[2]) < SIGNIFICANT * math.sqrt(orphans.tally.variance)
     assert orphans.by_number[0, 2] == pytest.approx(orphans.tally.mean * 100_000)
@@ -413,7 +419,7 @@ def test_deletion_ends_where_its_weights_are_large() -> None:
 def test_lineages_of_orphans_are_followed() -> None:
     """Sets {0}, {0, 1} and {0, 1, 2} fail, and no superset of the last: one orphan, and two below it."""
     case = of_flips([0.3] * 9, lambda bits: np.isin(bits @ (1 << np.arange(9)), [1, 3, 7]))
-    orphans = Orphans(case.stratum, case.classifier, 0, 8)
+    orphans = Orphans(case.stratum, case.classifier, 0, 8, most_draws=[64] * 10)
     orphans.take(150_000, np.random.default_rng(9), FOREVER)
     means, squares = orphans.by_number[:, 1:4] / orphans.tally.samples
     errors = np.sqrt((squares - means**2) / orphans.tally.samples)

@@ -38,6 +38,27 @@ CHECKED_TWICE = """
     M 0
     OBSERVABLE_INCLUDE(0) rec[-1]
 """
+LEAVES_FROM_ONE = """
+    RX 0
+    R 1 2
+    T 0
+    CX 0 1
+    LEAKAGE_FROM_ONE(0.06) 0
+    X_ERROR(0.05) 1
+    TICK
+    LEAKAGE_FROM_11(0.1) 0 1
+    CX 0 2 1 2
+    AMPLITUDE_DAMPING(0.05) 1
+    M(0.02) 2
+    DETECTOR rec[-1]
+    DEPOLARIZE2(0.05) 0 1
+    E(0.02) X0 X1
+    CX 0 1
+    T_DAG 0
+    H 0
+    M(0.01, 0.04) 0
+    OBSERVABLE_INCLUDE(0) rec[-1]
+"""
 DECODED = """
     X 0 1 2
     R 3 4
@@ -105,7 +126,12 @@ def predictions_of(circuit: snc.Circuit) -> dict[int, bool]:
 @pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
 @pytest.mark.parametrize(
     ("text", "decoder", "is_postselected"),
-    [(CHECKED_TWICE, None, True), (CHECKED_TWICE, None, False), (DECODED, "pymatching", False)],
+    [
+        (CHECKED_TWICE, None, True),
+        (CHECKED_TWICE, None, False),
+        (LEAVES_FROM_ONE, None, True),
+        (DECODED, "pymatching", False),
+    ],
 )
 def test_differences_are_those_of_density_matrices(
     text: str, decoder: str | None, is_postselected: bool
@@ -176,10 +202,12 @@ def test_pairs_of_shots_have_common_random_numbers() -> None:
     shots = 20_000
     budget = circuit.error_budget("noise", decoder="pymatching", shots=shots, seed=4)
     for each in budget.groups:
+        if each.group == "MR":  # whether a record is misread depends on it: these pairs are independent
+            continue
         of_pairs = (max(abs(each.difference), 20 / shots) / shots) ** 0.5  # if all pairs differ to one side
         assert each.difference_error < 1.6 * of_pairs
     independent = 2**0.5 * budget.standard_error
-    assert sum(each.difference_error < 0.6 * independent for each in budget.groups) >= 4
+    assert sum(each.difference_error < 0.6 * independent for each in budget.groups) >= 3
     again = circuit.error_budget("noise", decoder="pymatching", shots=shots, seed=4, threads=2)
     assert again == budget
 

@@ -14,11 +14,8 @@ import numpy.typing as npt
 
 from ....simulation.decisions import DecisionPasses, Requested
 from ....simulation.plan import SamplingPlan
-from .mechanisms import Floats, Symptom, Symptoms, Words
+from .mechanisms import MOST_ROWS, Floats, Symptom, Symptoms, Words
 from .outcomes import symptoms_by_rows
-
-_MOST_ROWS = 1 << 14
-"""States that are decided together. Doubled, they take twice the memory."""
 
 _ASKED_AGAIN = 64
 """States that are decided once more with those of each call, to see whether a decoder is random. Doubled, one
@@ -97,8 +94,8 @@ class DecidedOutcomes:
         found = np.concatenate(
             [np.zeros((0, self._row_words - self._passes.first_output), dtype=np.uint64)]
             + [
-                self._flips_of(signatures[k : k + _MOST_ROWS], numbers[k : k + _MOST_ROWS])
-                for k in range(0, len(numbers), _MOST_ROWS)
+                self._flips_of(signatures[k : k + MOST_ROWS], numbers[k : k + MOST_ROWS])
+                for k in range(0, len(numbers), MOST_ROWS)
             ]
         )
         self._ask_again(signatures, numbers, found)

@@ -19,6 +19,9 @@ Words = npt.NDArray[np.uint64]
 Symptom = tuple[tuple[int, ...], ...]
 """Detectors, observables and, where outputs depend on quantum outcomes, signature bits that are flipped."""
 
+MOST_ROWS = 1 << 14
+"""Fault sets that are decoded, or decided, at once at most. Doubled, they take twice the memory."""
+
 _HASH_SEED = 0x5EED
 _HASH_WORDS = 2
 

@@ -268,11 +268,12 @@ def test_nothing_drops_the_condition_silently(method: str) -> None:
         getattr(snc.Circuit(SWITCHED), method)(**DOORS[method])
 
 
-def test_decisions_and_switched_blocks_do_not_meet() -> None:
+def test_without_a_decoder_decisions_in_switched_circuits_are_measurements() -> None:
     circuit = snc.Circuit(SWITCHED + "\nDECODE 0")
+    raw = circuit.compile_sampler(decoder="raw", seed=1).sample(500)
+    assert np.array_equal(raw, circuit.without_decisions().compile_sampler(seed=1).sample(500))
     with pytest.raises(NotImplementedError, match=r"without_decisions\(\)"):
-        circuit.compile_detector_sampler(decoder="pymatching")
-    assert circuit.without_decisions().compile_detector_sampler(seed=1).sample(5).shape == (5, 1)
+        circuit.decision_points()
 
 
 def test_rewriting_keeps_conditions() -> None:

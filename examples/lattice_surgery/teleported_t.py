@@ -149,7 +149,7 @@ def plot(whole: Rates, counts: Counts, consumption: Rates, path: Path) -> None:
     figure, ((left, middle), (right, names)) = plt.subplots(2, 2, figsize=(11, 9), layout="constrained")
     colors = {("T", "gate"): "#C44E00", ("T", "software"): "#00513B", ("S", "software"): "#3F9BD9"}
     shapes: dict[int, tuple[Any, str]] = dict(
-        zip(AVAILABLE_DISTANCES, (("-", "o"), ("--", "s")), strict=False)
+        zip(AVAILABLE_DISTANCES, (("-", "o"), ("--", "s"), (":", "^")), strict=True)
     )
     for rates, axes in ((whole, left), (consumption, middle)):
         for curve in dict.fromkeys(curve for curve, _ in rates):
@@ -210,9 +210,7 @@ def plot(whole: Rates, counts: Counts, consumption: Rates, path: Path) -> None:
 def main() -> int:
     """Computes, samples, prints and plots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument(
-        "--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=list(AVAILABLE_DISTANCES)
-    )
+    parser.add_argument("--d", type=int, nargs="+", choices=AVAILABLE_DISTANCES, default=[3, 5])
     parser.add_argument("--p", type=float, nargs="+", default=[0.0005, 0.001, 0.002])
     parser.add_argument(
         "--consumption_d",

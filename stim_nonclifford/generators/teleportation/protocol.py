@@ -25,7 +25,7 @@ S_GATE_CHOICES: tuple[SGateChoice, ...] = get_args(SGateChoice)
 MagicChoice = Literal["injected", "cultivated", "perfect"]
 MAGIC_CHOICES: tuple[MagicChoice, ...] = get_args(MagicChoice)
 _MOST_ROUNDS = 1_000_000
-AVAILABLE_DISTANCES: tuple[int, ...] = (3, 5)
+AVAILABLE_DISTANCES: tuple[int, ...] = (3, 5, 7)
 
 
 def injection_circuit(
@@ -64,7 +64,7 @@ def injection_circuit(
         >>> injection_circuit(distance=4)
         Traceback (most recent call last):
             ...
-        ValueError: distance must be 3 or 5, but is 4.
+        ValueError: distance must be 3, 5 or 7, but is 4.
     """
     model = noise_model(noise, p)
     return add_noise(build_injection(distance, gate, rounds).circuit, model)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...base.arguments import check_types, choice, integer, iterable
+from ...base.arguments import check_types, choice, integer, iterable, seed_of
 from ...circuit import Circuit
 from ..cultivation.builder import GateChoice
 from ..cultivation.noise import NoiseChoice
@@ -112,6 +112,7 @@ def logical_fidelity(
     checked_program(rotations, measurements)
     choice(of, "of", FIDELITY_CHOICES)
     shots = integer(shots, "shots", 2, _MOST_SHOTS)
+    seed = seed_of(seed)
     if of != "distribution":
         measurements = []
     elif not measurements:

@@ -62,6 +62,7 @@ def branch_of(circuit: stim.Circuit, taken: Sequence[bool]) -> Branch:
         >>> text = "M 0\nREPEAT[IF rec[-1\\C] 1 {\n    M 1\n}\nREPEAT[UNTIL rec[-1\\C] 2 {\n    MX 2\n}"
         >>> print(branch_of(stim.Circuit(text), [True]).circuit)
         M 0
+        I
         M 1
         MPAD 0
         MX 2

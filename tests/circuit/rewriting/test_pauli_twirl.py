@@ -63,7 +63,7 @@ def test_blocks_keep_their_tags_and_counts() -> None:
         "REPEAT[a] 3 {\n    R_X(0.02) 0\n    REPEAT 2 {\n        R_X(0.02) 1\n    }\n}"
     ).pauli_twirl()
     assert str(twirled).count("REPEAT") == 2
-    assert str(twirled).startswith("REPEAT[a] 3 {\n    X_ERROR(0.000986636) 0\n")
+    assert str(twirled).startswith("REPEAT[a] 3 {\n    X_ERROR[twirl of R_X](0.000986636) 0\n")
 
 
 def test_what_cannot_be_twirled() -> None:

@@ -23,7 +23,7 @@ from ...simulation.engines import (
     likely_outputs,
     reference_detectors,
 )
-from ...simulation.sampling.expectation_values import ShotsWithValues
+from ...simulation.sampling.expectation_values import FollowedExpectations, ShotsWithValues
 from ...simulation.sampling.rows import columns
 from .deciding_decoders import STORE_BYTES
 from .sampling import DecisionSampling
@@ -242,31 +242,10 @@ class SwitchedSampling:
 
     def detector_expectations(self, requested: RequestedOutputs, flipped: int) -> ShotsWithValues:
         """See ``DecidingEngines.detector_expectations``."""
-        return _BranchValues(self._of_detectors(requested, flipped, with_values=True), self._circuit)
+        engine = self._of_detectors(requested, flipped, with_values=True)
+        return FollowedExpectations(engine, num_expectations(self._circuit))
 
     def record_expectations(self, flipped: int) -> ShotsWithValues:
         """See ``DecidingEngines.record_expectations``."""
-        return _BranchValues(self._of_records(flipped, with_values=True), self._circuit)
-
-
-class _BranchValues:
-    """Draws shots with their expectation values in the branches that they choose."""
-
-    def __init__(self, engine: BranchEngine, circuit: stim.Circuit) -> None:
-        self._engine, self.num_expectations = engine, num_expectations(circuit)
-        self.name = engine.name
-
-    def sample(self, seed: int, first_shot: int, shots: int) -> tuple[PackedBits, npt.NDArray[np.float64]]:
-        """See ``ShotsWithValues.sample``."""
-        rows, _, values = self._engine.sample_kept_with_values(seed, first_shot, shots)
-        return rows, values
-
-    def sample_kept_numbered(
-        self, seed: int, first_shot: int, shots: int
-    ) -> tuple[PackedBits, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """See ``ShotsWithValues.sample_kept_numbered``."""
-        return self._engine.sample_kept_with_values(seed, first_shot, shots)
-
-    def statistics(self) -> dict[str, int]:
-        """See ``SamplingEngine.statistics``."""
-        return self._engine.statistics()
+        engine = self._of_records(flipped, with_values=True)
+        return FollowedExpectations(engine, num_expectations(self._circuit))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...base.arguments import flag, number_of_shots
 from ...base.memory import check_result_bytes
 from ..compiler import ExpectationPlan
-from ..engines import PackedBits, SamplingEngine, TrajectoryEngine
+from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
 from .rows import columns, unpack
 from .shot_numbers import ShotNumbers
@@ -50,10 +50,29 @@ class ShotsWithValues(Protocol):
         ...
 
 
-class FollowedExpectations:
-    """Draws shots that are followed by themselves, with their expectation values."""
+class EngineWithValues(Protocol):
+    """An engine whose shots have expectation values of their own."""
 
-    def __init__(self, engine: TrajectoryEngine, num_expectations: int) -> None:
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        ...
+
+    def sample_kept_with_values(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """See ``TrajectoryEngine.sample_kept_with_values``."""
+        ...
+
+    def statistics(self) -> dict[str, int]:
+        """See ``SamplingEngine.statistics``."""
+        ...
+
+
+class FollowedExpectations:
+    """Draws shots that are followed by themselves, or branch by branch, with their expectation values."""
+
+    def __init__(self, engine: EngineWithValues, num_expectations: int) -> None:
         self._engine = engine
         self._num_expectations = num_expectations
 

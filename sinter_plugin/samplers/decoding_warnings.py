@@ -12,6 +12,7 @@ from stim_nonclifford.base.arguments import check_types
 from stim_nonclifford.dialect import first_decision
 from stim_nonclifford.rates.decoding.decoders import DECODERS_WITHOUT_HERALDS
 from stim_nonclifford.simulation.compiler.heralds import herald_detectors as detectors_of_heralds
+from stim_nonclifford.simulation.decisions import is_switched
 from stim_nonclifford.simulation.logical_errors.coherent_noise import twirl_advice
 from stim_nonclifford.simulation.logical_errors.noiseless_outputs import outcome_dependent
 from stim_nonclifford.simulation.logical_errors.refusals import (
@@ -58,6 +59,8 @@ def warn_of_decoding(
     names = []
     stacklevel += 1
     decides = first_decision(circuit.to_stim()) is not None
+    if decides and is_switched(circuit.to_stim()):
+        circuit.decision_points()  # says what to do instead
     compiled = (circuit.without_decisions() if decides else circuit).compile()
     if decoder in DECODERS_WITHOUT_HERALDS:
         heralds = [k for k in sorted(herald_detectors(circuit)) if not detectors[k]]

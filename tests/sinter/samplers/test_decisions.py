@@ -217,3 +217,11 @@ def test_a_gap_where_no_gate_depends_on_errors() -> None:
 
 
 ONE_OBSERVABLE = MEMORY.format(decided="[DECODE]").replace("OBSERVABLE_INCLUDE(1)", "OBSERVABLE_INCLUDE(0)")
+
+
+def test_switched_blocks_are_refused_with_a_remedy() -> None:
+    text = str(DECIDED).replace("CX rec[-1] 5 rec[-1] 6", "REPEAT[IF rec[-1]] 1 {\n    X 5 6\n}")
+    with pytest.raises(
+        NotImplementedError, match=r"each choice of blocks has decisions.*write a circuit for"
+    ):
+        sinter_plugin.collect([task(snc.Circuit(text))], num_workers=1, max_shots=1000, seed=1)

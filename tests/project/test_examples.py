@@ -72,7 +72,8 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
             EXACT.get((row.json_metadata["d"], row.json_metadata["p"])),
         )
         if row.json_metadata["g"] == "T" and exact:
-            assert found["kept"] == pytest.approx(exact.kept, rel=1e-6)
+            # Six standard errors at d=3 and p = 0.005, where sets of many faults are sampled.
+            assert found["kept"] == pytest.approx(exact.kept, rel=9e-6)
             # 6 sigma is a false alarm in 10^9 runs.
             allowed = 6 * found["standard_error"] + 1e-4 * exact.error
             assert abs(found["logical_error_rate"] - exact.error) < allowed

@@ -105,9 +105,7 @@ class SwitchedSampling:
     Args:
         circuit: The circuit.
         decoder: As for ``DecisionSampling``, but no object with the methods ``begin`` and ``decide``.
-        options: The choice of an engine.
-        max_active_coordinates: Limit for the width of the coefficient vector.
-        all_records: Whether the records are asked for.
+        options: As all that follow, as for ``DecisionSampling``.
 
     Raises:
         NotImplementedError: A decision is not supported.

@@ -17,14 +17,14 @@ from stim_nonclifford.simulation.plan import plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer
 
-WIDTH = 23
+WIDTH = 21
 
 
 @cache
 def long_vector() -> SimpleNamespace:
-    """A vector of 2^23 coefficients, and many rotations that mix all of them."""
+    """A vector of 2^21 coefficients, and many rotations that mix all of them."""
     lines = []
-    for layer in range(300):
+    for layer in range(600):
         for q in range(WIDTH):
             other = (q + 1 + layer % (WIDTH - 1)) % WIDTH
             lines.append(f"R_X({0.1 + 0.01 * q}) {q}\nR_ZZ(0.07) {q} {other}")

@@ -1,10 +1,11 @@
-"""Writes docs/reference/instructions.md: every instruction, whether it is supported, and which test says so.
+"""Writes docs/reference/instructions.md: every instruction, with its meaning and its tagged form.
 
 python docs/site/make_instructions.py
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -34,8 +35,8 @@ NOTES = {
     "YCZ": "as CX, with the classical target second",
     "E": "alias CORRELATED_ERROR; with ELSE_CORRELATED_ERROR a chain of exclusive errors",
     "ELSE_CORRELATED_ERROR": "the chain continues until the next E, whatever comes in between, as in Stim's samplers",
-    "I_ERROR": "does nothing, as in Stim; a tag on it stands for relaxation or leakage, or is refused",
-    "II_ERROR": "does nothing, as in Stim; a tag on it is refused",
+    "I_ERROR": "does nothing, as in Stim; a tag on it is one of the channels below, or is refused",
+    "II_ERROR": "as I_ERROR",
     "OBSERVABLE_INCLUDE": "Pauli targets count flips by anticommuting faults, as in Stim",
     "REPEAT": f"unrolled, if the compiler can follow it within {MAX_SECONDS} s; a long block of Clifford gates alone becomes one gate",
     "DEPOLARIZE1": "any probability up to 1",
@@ -50,9 +51,8 @@ def table() -> str:
     lines = [
         "# Instructions",
         "",
-        f"All instructions of Stim {stim.__version__} are supported, and the non-Clifford gates and noise below. Each is compared with density-matrix"
-        " simulations, to 10^-10 (`test_every_instruction.py`, and random circuits over all of them: `test_exact_distribution.py`); decisions, and blocks"
-        " that records switch, are for samplers. `docs/site/make_instructions.py` writes this page.",
+        f"All instructions of Stim {stim.__version__}, and the non-Clifford gates and noise below. Each is compared with density-matrix simulations, to"
+        " 10⁻¹⁰; decisions, and blocks that records switch, are for samplers.",
         "",
         "## Stim's instructions",
         "",
@@ -64,16 +64,12 @@ def table() -> str:
         "",
         "## Non-Clifford gates",
         "",
-        "The arguments a, b and c are angles in half-turns: θ = aπ, φ = bπ, λ = cπ. P is a Pauli product. The tagged",
-        "instruction is the form for files that Stim and Sinter read. Rotations by multiples of 0.5 half-turns are",
-        "Clifford gates, and cost nothing. Bare angles of more than 4 half-turns are refused, as they are probably in",
-        "degrees: 45 degrees are 0.25.",
+        "a, b and c are angles in half-turns: θ = aπ, φ = bπ, λ = cπ. P is a Pauli product. Stim and Sinter read the",
+        "tagged form. Rotations by multiples of 0.5 half-turns are Clifford gates, and cost nothing. Bare angles of",
+        "more than 4 half-turns are refused, as they are probably in degrees.",
         "",
-        "Any other tag is a comment, and kept. Refused are",
-        "",
-        "* on S, SPP, I, II, I_ERROR and II_ERROR, tags that this package does not know;",
-        "* tags of the gates below on another instruction;",
-        "* tags of noise that only other simulators have.",
+        "Refused are unknown tags on S, SPP, I, II, I_ERROR and II_ERROR, tags of the gates below on another",
+        "instruction, and tags of noise that only other simulators have. Any other tag is a comment, and kept.",
         "",
         "| gate | meaning, up to a global phase | tagged instruction | inverse |",
         "|---|---|---|---|",
@@ -87,40 +83,33 @@ def table() -> str:
     lines += _conditional_section()
     lines += _channel_section(
         "Pauli errors on three qubits",
-        "The noise of CCZ and CCX, as DEPOLARIZE2 and PAULI_CHANNEL_2 are that of CZ and CX. Stim reads the tagged"
-        " instruction as one that does nothing. What the package gives to Stim itself, such as `s_proxy()` and error"
-        " models, has E instructions in its place: independent errors if such have the same distribution, as those of"
+        "The noise of CCZ and CCX. Stim reads the tagged instruction as one that does nothing. `s_proxy()` and error"
+        " models have E instructions in its place: independent errors if such have the same distribution, as those of"
         " DEPOLARIZE3(p) do up to p = 63/64, or else a chain of errors that exclude each other.",
         THREE_QUBIT_ERRORS,
     )
     lines += _channel_section(
         "Relaxation",
-        "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
+        "No mixtures of Paulis, and sampled exactly ([relaxation](../guides/relaxation.md)).",
         {**RELAXATION, **KRAUS},
     )
     lines += _channel_section(
         "Quasi-static noise",
-        "Angles that are drawn once for each shot and qubit ([slow noise](../guides/relaxation.md#slow-noise)). Plans"
-        " have a normal deviate's values by a quadrature that is right to 10⁻⁹.",
+        "Angles that are drawn once for each shot and qubit ([slow noise](../guides/relaxation.md#slow-noise)); plans"
+        " replace the normal deviate by a quadrature that is right to 10⁻⁹.",
         QUASISTATIC,
     )
     lines += [
         "",
         "## Readout noise",
         "",
-        "A measurement with two probabilities reads 0 as 1 with p01, and 1 as 0 with p10"
-        " ([readout](../guides/relaxation.md#readout)). The number in parentheses of the tagged instruction is their mean.",
-        "",
-        "| instruction | tagged instruction |",
-        "|---|---|",
+        "`M(p01, p10)` reads 0 as 1 with p01, and 1 as 0 with p10 ([readout](../guides/relaxation.md#readout)). Tagged,"
+        f" it is `{readout_head('M', None, (0.01, 0.05))} 0 1`, with their mean in parentheses. The same holds for"
+        f" {', '.join(name for name in MEASUREMENTS if name != 'M')}.",
     ]
-    for name in MEASUREMENTS:
-        tagged = f"{readout_head(name, None, (0.01, 0.05))} {'X0*Y1' if name == 'MPP' else '0 1'}"
-        lines.append(f"| {name}(p01, p10) | `{tagged}` |")
     lines += _channel_section(
         "Leakage and loss",
-        "What gates, measurements and resets do to qubits that are leaked or lost:"
-        " [leakage and loss](../guides/relaxation.md#leakage-and-loss). Leakage"
+        "[What gates, measurements and resets do](../guides/relaxation.md#leakage-and-loss) to leaked and lost qubits. Leakage"
         " [that depends on the state](../guides/relaxation.md#leakage-that-depends-on-the-state) is for samplers alone.",
         LEAKAGE,
     )
@@ -184,10 +173,9 @@ def _conditional_section() -> list[str]:
         "",
         "## Gates controlled by records",
         "",
-        "The gates above that have a control take records and sweep bits as controls: `CS rec[-1] 0`, `CCZ rec[-2] rec[-1] 0`.",
-        "So do the gates below: C_ before the name of any other gate on qubits. A sweep bit is 0, so that the gate is",
-        "not applied. Targets of the tagged CZ are all pairs of a control and a qubit. Stim reads it as Z controlled",
-        "by the record. [Feed-forward](../guides/feed_forward.md) says what such gates are for, and what they cost.",
+        "The gates above that have a control take records and sweep bits as controls: `CS rec[-1] 0`, `CCZ rec[-2] rec[-1] 0`;",
+        "and so does any other gate after C_. A sweep bit is 0: the gate is not applied. The tagged CZ has all pairs of",
+        "a control and a qubit as targets, and Stim reads it as Z controlled by the record ([feed-forward](../guides/feed_forward.md)).",
         "",
     ]
     regular: dict[str, list[str]] = {}
@@ -236,6 +224,8 @@ def _channel_section(title: str, text: str, table: Mapping[str, ChannelDefinitio
         tagged = str(tagged_channel(channel, list(range(channel.num_targets)), channel.example))
         if name == "PAULI_CHANNEL_3":
             tagged = tagged.replace(", 0.0" * 61, ", ...")  # of 62 zeros
+        elif name == "KRAUS2":
+            tagged = re.sub(r"(?<=0\.0, 1\.0, ).*(?=\))", "...", tagged)  # of 32 numbers
         meaning = channel.description.replace("|", "\\|")
         lines.append(f"| {call} | {meaning} | `{tagged}` |")
     return lines

@@ -1,7 +1,7 @@
 """Quasi-static noise: turns about Z by an angle that is drawn once for each shot and qubit.
 
-``QUASISTATIC(a) 0`` turns qubit 0 by a·x half-turns, where x is a normal deviate that is the same at all
-such places of the qubit in a shot. ``QUASISTATIC_VALUES(a, p, b, q) 0`` turns it by a half-turns with
+``QUASISTATIC(sigma) 0`` turns qubit 0 by sigma·x half-turns, where x is a normal deviate that is the same
+at all such places of the qubit in a shot. ``QUASISTATIC_VALUES(a, p, b, q) 0`` turns it by a half-turns with
 probability p, and by b with q; which of them it is, is drawn once for a shot and qubit, too.
 """
 
@@ -66,7 +66,7 @@ def _values_problem(*values: float) -> str:
 _DEFINITIONS = (
     ChannelDefinition(
         "QUASISTATIC",
-        "R_Z(a·x), where x is a normal deviate: one for each shot and qubit",
+        "R_Z(σx), where x is a normal deviate: one for each shot and qubit",
         ("sigma",),
         _angle_problem,
         (0.01,),

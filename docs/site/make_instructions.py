@@ -109,7 +109,7 @@ def table() -> str:
     ]
     lines += _channel_section(
         "Leakage and loss",
-        "[What gates, measurements and resets do](../guides/relaxation.md#leakage-and-loss) to leaked and lost qubits. Leakage"
+        "[What gates, measurements and resets do](../methods/noise.md#the-model-of-leakage) to leaked and lost qubits. Leakage"
         " [that depends on the state](../guides/relaxation.md#leakage-that-depends-on-the-state) is for samplers alone.",
         LEAKAGE,
     )

@@ -1,8 +1,8 @@
 """Leakage and loss: qubits that leave their two levels, and may return.
 
 Each qubit is *computational*, *leaked* or *lost*. Which of the three it is changes with given probabilities,
-whatever the state: leakage is a classical process. ``docs/guides/relaxation.md`` says what gates,
-measurements and resets do to qubits that are leaked or lost.
+whatever the state: leakage is a classical process, unless it is from |1>. ``docs/methods/noise.md`` says what
+gates, measurements and resets do to qubits that are leaked or lost.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ _IF_QUBITS_RELAX = (
 )
 
 _STEP_NANOSECONDS = 10.0
-"""What it takes to follow a shot, for a target of an instruction; see ``docs/guides/relaxation.md``."""
+"""What it takes to follow a shot, for a target of an instruction; see ``docs/methods/noise.md``."""
 
 _DECAYS = "the qubit decays"
 _TURNS = "the qubit turns by an angle that is drawn once for each shot"

@@ -55,7 +55,7 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
     these detectors see.
     """
     if compiled.program.has_leakage:
-        return "Of leakage, the model has independent events (docs/guides/relaxation.md)."
+        return "Of leakage, the model has independent events (docs/methods/noise.md)."
     if compiled.program.has_non_pauli_channels:
         return (
             "Of relaxation and readout noise, the model has the state-aware twirl"

@@ -47,10 +47,18 @@ def page(cells: list[dict[str, Any]], name: str) -> tuple[str, dict[str, bytes]]
                 pictures[picture] = content.encode() if kind != "image/png" else base64.b64decode(content)
                 parts.append(f"![output of the cell above]({picture}){{ .output }}")
             else:
-                text = output["text"] if "text" in output else data["text/plain"]
-                parts.append(fenced("".join(text).rstrip("\n"), "{ .text .output }"))
+                parts.append(shown(output))
     parts.append(f"*This page is the notebook `docs/tutorials/{name}.ipynb`.*")
     return "\n\n".join(parts) + "\n", pictures
+
+
+def shown(output: dict[str, Any]) -> str:
+    """An output that is no picture: Markdown as it is, all else as a block of text."""
+    data = output.get("data", {})
+    if "text/markdown" in data:
+        return "".join(data["text/markdown"])
+    text = output["text"] if "text" in output else data["text/plain"]
+    return fenced("".join(text).rstrip("\n"), "{ .text .output }")
 
 
 def joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:

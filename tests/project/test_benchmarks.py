@@ -14,10 +14,12 @@ import stim
 import stim_nonclifford as snc
 from benchmarks import compare, results, workloads
 from benchmarks.measuring import description, machine
+from benchmarks.rates.error_models import erased, leaking
 from benchmarks.report import table
 from benchmarks.simulators import SIMULATORS
 from benchmarks.tricycles import tricycle_factory
 from benchmarks.workloads import Workload, many_mechanisms, memory_circuit, mirrored, scrambled
+from sinter_plugin import herald_detectors
 from stim_nonclifford.simulation.reduction import Obstacle, reduction_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -50,6 +52,21 @@ def test_circuits_that_need_few_coefficients() -> None:
         )
         assert not detectors.any()
         assert observables.any() == (found.obstacle is not Obstacle.NONE)
+
+
+def test_heralds_are_further_records_and_detectors() -> None:
+    """Detectors of the memory have the records that they had: without noise, none of them fires."""
+    for circuit, heralds in (
+        (erased(3), 3 * 9),
+        (leaking(3, 0.1, is_heralded=True), 3 * 17),
+        (leaking(3, 0.1, is_heralded=False), 0),
+    ):
+        assert len(herald_detectors(circuit)) == heralds
+        assert circuit.num_detectors == 24 + heralds
+        sampler = circuit.without_noise().compile_detector_sampler(skip_reference_sample=True)
+        detectors, observables = sampler.sample(100, separate_observables=True)
+        assert not detectors.any()
+        assert not observables.any()
 
 
 @pytest.mark.parametrize("count", [10, 1000])

@@ -63,7 +63,6 @@ RESULTS = (
         ),
         False,
     ),
-    Result("gallery", 0.01, ("-m examples.gallery",)),
     Result("decoders", 0.2, ("-m benchmarks.compare decoders",)),
     Result("leakage", 0.2, ("-m benchmarks.leakage cultivation --seconds 60",)),
     Result("peers", 0.5, ("-m benchmarks.compare peers --seconds 3 --repeats 3 --docs docs",)),

@@ -35,14 +35,10 @@ NOTES = {
     "YCZ": "as CX, with the classical target second",
     "E": "alias CORRELATED_ERROR; with ELSE_CORRELATED_ERROR a chain of exclusive errors",
     "ELSE_CORRELATED_ERROR": "the chain continues until the next E, whatever comes in between, as in Stim's samplers",
-    "I_ERROR": "does nothing, as in Stim; a tag on it is one of the channels below, or is refused",
+    "I_ERROR": "does nothing; a tag on it is one of the channels below, or is refused",
     "II_ERROR": "as I_ERROR",
     "OBSERVABLE_INCLUDE": "Pauli targets count flips by anticommuting faults, as in Stim",
     "REPEAT": f"unrolled, if the compiler can follow it within {MAX_SECONDS} s; a long block of Clifford gates alone becomes one gate",
-    "DEPOLARIZE1": "any probability up to 1",
-    "DEPOLARIZE2": "any probability up to 1",
-    "PAULI_CHANNEL_1": "any probabilities that sum to at most 1",
-    "PAULI_CHANNEL_2": "any probabilities that sum to at most 1",
 }
 
 
@@ -197,11 +193,11 @@ def _conditional_section() -> list[str]:
             regular.setdefault(qubits, []).append(name)
         else:
             rows.append(f"| {call} | rec[-1] {qubits} | `{tagged}` |")
-    for name, angle in sorted(PRODUCT_GATES.items()):
-        call = name if angle is not None else f"{name}(a)"
-        theta = "a" if angle is None else f"{angle}"
-        tagged = f"{CONDITIONAL_CARRIER}[C_R_XY(theta={theta}*pi)] rec[-1] 0 rec[-1] 1"
-        rows.append(f"| {call} | rec[-1] X0*Y1 | `{tagged}` |")
+    tagged = f"{CONDITIONAL_CARRIER}[C_R_XY(theta=a*pi)] rec[-1] 0 rec[-1] 1"
+    rows.append(f"| C_R_PAULI(a) | rec[-1] X0*Y1 | `{tagged}` |")
+    fixed = {name: angle for name, angle in sorted(PRODUCT_GATES.items()) if angle is not None}
+    angles = ", ".join(map(str, fixed.values()))
+    rows.append(f"| {', '.join(fixed)} | rec[-1] X0*Y1 | the same with a = {angles} |")
     for qubits, names in sorted(regular.items()):
         pairs = " ".join(f"rec[-1] {qubit}" for qubit in qubits.split())
         example = f"`{names[0]} rec[-1] {qubits}`, tagged `{CONDITIONAL_CARRIER}[{names[0]}] {pairs}`"

@@ -15,6 +15,7 @@ wall time where several threads are measured. Suites:
     lists              rows of effects as lists and as words
     dense              the work of dense simulations, beside what the machine can do
     decoders           soft_pymatching, beside Sinter's pymatching
+    decisions          T gates by lattice surgery with a decoder in the loop
     width mechanisms noise    how speed falls: plots in the documentation
     first_shot         seconds and memory to the first shot: a table in the documentation
     first_shot_growth  the same against the size of the circuit: a plot in the documentation

@@ -19,6 +19,7 @@ import importlib.metadata
 import itertools
 import json
 import os
+import re
 import resource
 import sys
 import time
@@ -117,6 +118,15 @@ def decoding(store_bytes: int, text: str, mode: Mode) -> Settings:
         return int(compiled.sample_range(first - shots, shots).errors)
 
     yield "", errors
+
+
+def deciding(text: str, mode: Mode) -> Settings:
+    """This package, with PyMatching as each decoder that a line of the circuit names."""
+    import stim_nonclifford as snc
+
+    decoders = dict.fromkeys(re.findall(r"decoder=(\w+)", text), "pymatching")
+    sampler = snc.Circuit(text).compile_detector_sampler(seed=1, threads=1, decoder=decoders)
+    yield "", lambda shots: sampler.sample_counts(shots).errors
 
 
 def pymatching(text: str, mode: Mode) -> Settings:
@@ -246,6 +256,7 @@ SIMULATORS: dict[str, Callable[[str, Mode], Settings]] = {
     "fault sets, 2 GiB": partial(estimating, 2 << 30),
     "soft_pymatching": partial(decoding, 32 << 20),
     "soft_pymatching without store": partial(decoding, 0),
+    "pymatching in the loop": deciding,
     "pymatching": pymatching,
 }
 """Simulators, and variants of this package."""

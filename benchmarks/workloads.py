@@ -12,6 +12,7 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.simulators import Mode
 from benchmarks.tricycles import tricycle_factory
+from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.generators.distillation import distillation_circuit
 
@@ -286,6 +287,13 @@ def decoders(folder: Path) -> Iterator[Workload]:
             yield Workload(f"d = {d}, p = {p:g}", text_of(memory_circuit, d, p, None, "x"), "decoded", names)
 
 
+def decisions(folder: Path) -> Iterator[Workload]:
+    """T gates by lattice surgery, whose S gates follow decoded outcomes."""
+    for d, gates in ((3, 1), (3, 4), (3, 16), (5, 1), (5, 8)):
+        build = text_of(teleported_t_gate, d, 1e-3, gates)
+        yield Workload(f"d={d}, {gates} T gates", build, "decoded", ("pymatching in the loop",))
+
+
 def first_shot(folder: Path) -> Iterator[Workload]:
     """From text to the first shot, beside Stim on the S-proxy and Clifft."""
     cases = {
@@ -397,7 +405,7 @@ def _scramble(width: int, seed: int) -> list[str]:
 SUITES: dict[str, Callable[[Path], Iterator[Workload]]] = {
     suite.__name__: suite
     for suite in (
-        *(peers, narrow, speed, threads, surface, lists, dense, decoders),
+        *(peers, narrow, speed, threads, surface, lists, dense, decoders, decisions),
         *(width, mechanisms, noise, first_shot, first_shot_growth, estimates, estimates_growth, tracked),
     )
 }

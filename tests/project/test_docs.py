@@ -144,7 +144,7 @@ def test_rooms_are_listed_in_their_order() -> None:
 
 def test_limits_are_those_of_the_code() -> None:
     """A page that says how long or how much says what the code does."""
-    questions = (DOCS / "start" / "faq.md").read_text(encoding="utf-8")
+    questions = (DOCS / "methods" / "cost.md").read_text(encoding="utf-8")
     forecast = re.search(r"at least\s+(\d+) s by its own forecast", questions)
     assert forecast is not None
     assert int(forecast[1]) == MAX_SECONDS

@@ -25,8 +25,8 @@ from typing import Any
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
 from .code_circuits import CIRCUITS, t_state_circuit
 

@@ -13,7 +13,7 @@ from stim_nonclifford.commands.options import (
     add_threads,
     whole_number,
 )
-from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
+from stim_nonclifford.rates.estimation.limits import DEFAULT_MAX_BYTES
 from stim_nonclifford.rates.results.error_budget import BudgetKind
 
 from ..samplers.by_name import checks_states

@@ -45,8 +45,8 @@ from ..dialect import (
     without_decisions,
     without_noise,
 )
+from ..rates.estimation.limits import DEFAULT_MAX_BYTES, Limits, search_arguments
 from ..rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
-from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits, search_arguments
 from ..rates.results import DifferenceBudget, LogicalErrorRate
 from ..rates.results.error_budget import Grouping
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit

@@ -9,7 +9,7 @@ import stim
 
 from ..base.arguments import check_types, iterable, refuse_argument
 from ..base.masks import Mask
-from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from ..rates.estimation.limits import DEFAULT_MAX_BYTES, Limits
 from ..rates.results import LogicalErrorRate
 from .circuit import Circuit
 from .logical_states import LogicalState, LogicalStateCheck

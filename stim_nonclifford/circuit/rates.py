@@ -16,9 +16,8 @@ import stim
 from ..base.arguments import flag, seed_of
 from ..base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
 from ..base.masks import Mask, postselected_outputs
-from ..rates.estimation.deadline import Deadline
+from ..rates.estimation.limits import Deadline, Limits
 from ..rates.fault_sets.interface import PlannedCircuit, estimate_rates
-from ..rates.fault_sets.search.limits import Limits
 from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
 from ..simulation.engines.time_limit import time_limit
@@ -93,7 +92,7 @@ def planned(
         check_logical_errors(
             compiled, postselected, skip_reference_sample=skip_reference_sample, written=written.circuit
         )
-        found = PlannedCircuit.of(
+        found = PlannedCircuit(
             compiled, postselected, skip_reference_sample=skip_reference_sample, written=written
         )
         compiled.check_width(found.requested, DEFAULT_MAX_ACTIVE_COORDINATES)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import stim
 
 from ..base.arguments import flag
+from ..base.arrays import Bools
 from ..base.masks import Mask, checked_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..base.written_circuits import without_sources
@@ -28,11 +28,8 @@ from .decoded_rates.questions import DecodingProblem
 from .decoding.decoders import RateDecoder, decompositions, first_error_model, rate_decoder
 from .decoding.decoding_processes import DecodingProcesses
 from .decoding.matching.matching_graph import detectors_that_matter
-from .estimation.deadline import Deadline
-from .fault_sets.search.limits import Limits, search_arguments
+from .estimation.limits import Deadline, Limits, search_arguments
 from .results import LogicalErrorRate
-
-Bools = npt.NDArray[np.bool_]
 
 _WITHOUT_OBSERVABLES_MASK = (
     ". Count errors with the sampler soft_pymatching (docs/guides/decoding.md). Or leave out decoder= and"
@@ -112,7 +109,7 @@ def decoded_error_rates(
             return decided(written, chosen, loop_decoder, postselected)
         if chosen.decodes_kept_shots:
             return accepted_problem(circuit, chosen, postselection_mask, read_out, confidence)
-        return _decoded_problem(circuit, chosen, postselection_mask, confidence)
+        return decoded_problem(circuit, chosen, postselection_mask, confidence)
 
     problems = [problem(each) for each in circuits]
     with contextlib.ExitStack() as stack:
@@ -139,7 +136,7 @@ def _check_decides(circuit: DecodableCircuit, decision: str, decoder: RateDecode
         raise ValueError(f"{_NO_OBSERVABLES}.")
 
 
-def _decoded_problem(
+def decoded_problem(
     circuit: DecodableCircuit, decoder: RateDecoder, postselection_mask: Mask | None, confidence: bool
 ) -> DecodingProblem:
     """A circuit with a decoder that decodes all shots."""
@@ -266,7 +263,7 @@ def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.De
         ) from error
 
 
-def _mask_of(given: Mask | None, num_detectors: int) -> npt.NDArray[np.bool_]:
+def _mask_of(given: Mask | None, num_detectors: int) -> Bools:
     found = np.zeros(num_detectors, dtype=np.bool_)
     if given is not None:
         found[checked_mask(given, num_detectors, "postselection_mask", "detectors")] = True

@@ -14,19 +14,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import stim
 
 from ...base.arguments import integer, number_of_shots, seed_of
+from ...base.arrays import Bools, Bytes, Floats
 from ...base.masks import Mask, checked_mask
 from ...simulation.compiler.heralds import herald_detectors
 from ..decoding.decoders import decompositions, first_error_model, rate_decoder
 from ..results.error_budget import Grouping, NoisePlace
 from ..results.noise_differences import DifferenceBudget, NoiseDifference
 from .groups import groups_of, name_of_grouping
-
-Bools = npt.NDArray[np.bool_]
-Bytes = npt.NDArray[np.uint8]
 
 _BATCH_SHOTS = 1 << 14
 """Shots of a batch. Doubled, the rows of all detectors need twice the memory, and nothing is faster."""
@@ -64,7 +61,7 @@ class _Pairs:
         self.shots += values.shape[1]
 
     @property
-    def means(self) -> npt.NDArray[np.float64]:
+    def means(self) -> Floats:
         """The means of the four."""
         return np.asarray(np.diagonal(self._products) / self.shots)
 

@@ -19,18 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from ...base.arrays import Bools, Indices, Words
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.faults import FaultTable
 from ...simulation.plan import SamplingPlan
-from ..decoded_rates.faults.mechanisms import (
-    FaultModel,
-    Words,
-    log_probability_of_none,
-    symptom_without,
-)
+from ..decoded_rates.faults.mechanisms import FaultModel, log_probability_of_none, symptom_without
 from ..decoded_rates.faults.outcomes import symptom_of_row
 from ..decoding.classifying import Classifier
 from ..estimation.failing_sets import FailingSets
@@ -39,7 +34,6 @@ from ..results.error_budget import ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms
 from .noise_sources import noise_sources
 
-Indices = npt.NDArray[np.intp]
 Core = tuple[int, ...]
 
 _MOST_SETS = 2048
@@ -178,7 +172,7 @@ def cores_of(
     model: FaultModel,
     members: Indices,
     numbers: Words,
-    fails: Callable[[Words], npt.NDArray[np.bool_]],
+    fails: Callable[[Words], Bools],
 ) -> tuple[list[Core], Indices]:
     """The failing sets without the members that can be left out, the least probable first.
 

@@ -23,11 +23,10 @@ import stim
 from scipy import sparse
 
 from ...base.arguments import refuse_argument
+from ...base.arrays import Bools, Floats
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping, NoisePlace
 from .layout import places_of_qubits
 from .noise_sources import NoiseSources
-
-Floats = npt.NDArray[np.float64]
 
 NO_QUBIT = "no qubit"
 """The group of noise that acts on no qubit, such as the readout error of MPAD, in a budget by qubit."""
@@ -51,7 +50,7 @@ class NoiseGroups:
         self._of_places = sources.matrix(sources.fractions)
         self.fractions = sparse.csr_array(self._of_places @ self._membership)
         self.changes = sparse.csr_array(sources.matrix(sources.derivatives) @ self._membership)
-        self.is_unknown: npt.NDArray[np.bool_] = sources.is_unknown.astype(float) @ self._membership > 0
+        self.is_unknown: Bools = sources.is_unknown.astype(float) @ self._membership > 0
 
     def budget(
         self,

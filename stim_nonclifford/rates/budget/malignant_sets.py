@@ -23,12 +23,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ...base.arrays import Floats, Integers
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.plan import SamplingPlan
-from ..estimation.interval import COVERAGE
 from ..fault_sets.search.estimate import Estimate, Totals
 from ..fault_sets.search.joins import JoinedSets
-from ..fault_sets.search.outcomes import KEPT, WRONG, Floats
+from ..fault_sets.search.strata import KEPT, WRONG
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms, site_matrix
 from .noise_sources import NoiseSources, noise_sources
@@ -51,9 +51,9 @@ class _Sample:
     """Fault sets of a join that can be kept; shapes are those of ``count`` sets."""
 
     members: npt.NDArray[np.uint32]  # shape (count, largest size); mechanisms first
-    sizes: npt.NDArray[np.int64]  # how many mechanisms each set has
+    sizes: Integers  # how many mechanisms each set has
     probabilities: Floats  # shape (count, 2): what each set adds to P(kept), and to P(kept and wrong)
-    sides: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # the left and the right half of each set
+    sides: tuple[Integers, Integers]  # the left and the right half of each set
 
     def incidence(self, num_mechanisms: int) -> sparse.csr_array:
         """1 where a set has a mechanism; shape (count, num_mechanisms)."""
@@ -131,7 +131,7 @@ class BudgetBasis:
 
     known: Estimate
     compiled: CompiledCircuit  # the circuit
-    plan: SamplingPlan  # its plan
+    plan: SamplingPlan
 
     @cached_property
     def _totals(self) -> Totals:
@@ -165,7 +165,7 @@ class BudgetBasis:
         lost = 1 - totals.kept if 1 - totals.kept > _ROUNDING else math.inf
         discarded = (self._all_shares() - of_kept) @ groups.fractions / lost
         sensitivities = wrong / totals.wrong - kept / totals.kept
-        low, high = totals.interval(COVERAGE)
+        low, high = totals.interval
         return groups.budget(
             self.compiled.circuit,
             totals.kept,

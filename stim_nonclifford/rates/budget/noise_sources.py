@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from ...base.arrays import Bools, Floats, Integers
 from ...base.written_circuits import source_of
 from ...dialect import bare_name, channel_of
 from ...simulation.compiler import CompiledCircuit
@@ -32,8 +32,6 @@ from ...simulation.plan import SamplingPlan
 from ..results.error_budget import NoisePlace
 from .gate_names import GateNames
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class NoiseSources:
@@ -41,8 +39,8 @@ class NoiseSources:
 
     num_mechanisms: int
     places: tuple[NoisePlace, ...]  # in the order of the circuit
-    mechanisms: npt.NDArray[np.int64]  # the mechanism of each entry
-    of_places: npt.NDArray[np.int64]  # its place
+    mechanisms: Integers  # the mechanism of each entry
+    of_places: Integers  # its place
     fractions: Floats  # the part of the mechanism's events that come from the place
     # derivative by ln of the place's strength of the mechanism's rate or, of a mechanism at a site, of its
     # probability; NaN: the place also has a direction in which the plan has no mechanism
@@ -55,7 +53,7 @@ class NoiseSources:
         return sparse.csr_array((values[known], where), shape=(self.num_mechanisms, len(self.places)))
 
     @property
-    def is_unknown(self) -> npt.NDArray[np.bool_]:
+    def is_unknown(self) -> Bools:
         """Whether each place also has a direction in which there is no mechanism."""
         unknown = (self.mechanisms < 0) & np.isnan(self.derivatives)
         return np.bincount(self.of_places[unknown], minlength=len(self.places)) > 0

@@ -32,14 +32,14 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Floats, Integers
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
 from ..estimation.allocation import Contributions, allocate, factors
-from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.failing_sets import FailingSets
 from ..estimation.interval import COVERAGE, Sums, sums_over
+from ..estimation.limits import Deadline, TimeIsOver
 from ..estimation.tally import ACCEPTED, WRONG, Tally
 from ..results import GapPoint, LogicalErrorRate, RateStratum
 from ..results.logical_error_rate import FaultSets
@@ -49,13 +49,12 @@ from ..samplers.sampler import DirectSamples, Enumeration, Sampler
 from ..samplers.splitting import Splitting
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS
-from .faults.mechanisms import FaultModel, Floats, fault_model, seed_words
+from .faults.mechanisms import fault_model, seed_words
 from .partition import MOST_TIME, Partition, partition, probability_of_no_member
 from .questions import DecodingProblem
 
 if TYPE_CHECKING:
     from ..budget.failing_sets import FailureStudy
-    from ..results import DecodedFailure
     from ..results.error_budget import ErrorBudget, Grouping
 
 FIRST_SHOTS = 128
@@ -89,8 +88,8 @@ _MOST_SHOTS = 1 << 22
 that cannot succeed takes twice as long."""
 
 _LISTED_FROM = 1 << 20
-"""If more shots are needed, accepted sets are listed, at once if this is 0; and so many without a failure end
-the search for one. Doubled, some questions take twice as long."""
+"""If more shots are needed, accepted sets are listed; and so many without a failure end the search for one.
+Doubled, some questions take twice as long."""
 
 _MOST_TIMES = math.exp(MOST_MEMBERS / 2)
 """Accepted sets are listed if accepted shots are at most so many times as likely as those in which nothing
@@ -114,8 +113,11 @@ def decoded_rate(
     seed: int,
     report: Callable[[str], None],
     deadline: Deadline,
+    listed_from: int = _LISTED_FROM,
 ) -> LogicalErrorRate:
     """The logical error rate of a circuit with a decoder, per accepted shot.
+
+    If more than ``listed_from`` shots are needed, accepted fault sets are listed; at once if it is 0.
 
     Raises:
         ResourceLimitError: Nothing can be said in the time that there is; or no shot is accepted, or none of
@@ -125,12 +127,16 @@ def decoded_rate(
     """
     model = fault_model(asked.symptoms, tuple(np.flatnonzero(asked.postselected).tolist()))
     seeds = np.random.SeedSequence(seed_words(model, seed)).spawn(3)
+
+    def search_of(shots: Partition, own: np.random.SeedSequence) -> Search:
+        return Search(Parts(asked, shots, relative_error, deadline, own), report)
+
     search: Search | None = None
-    if asked.weight is None and _LISTED_FROM:
-        search = Search(asked, relative_error, deadline, report, model, (Stratum(model),), None, seeds[0])
+    if asked.weight is None and listed_from:
+        search = search_of(Partition((Stratum(model),), model), seeds[0])
         may_list = model.postselects and model.num_mechanisms > 0
         may_list &= model.outcomes is None or model.outcomes.can_be_divided
-        if search.run(_LISTED_FROM if may_list else _MOST_SHOTS) or not may_list:
+        if search.run(listed_from if may_list else _MOST_SHOTS) or not may_list:
             return search.result()
         if search.accepted > _MOST_TIMES * probability_of_no_member(asked):
             search.run(_MOST_SHOTS)
@@ -140,9 +146,7 @@ def decoded_rate(
         found = partition(asked, relative_error, np.random.default_rng(seeds[1]), limit)
         leaves_too_much = found.unlisted_part(0) > relative_error
         if search is None or not leaves_too_much or search.shots_needed > _MOST_SHOTS:
-            of_sets = Search(
-                asked, relative_error, deadline, report, found.model, found.strata, found, seeds[2]
-            )
+            of_sets = search_of(found, seeds[2])
             of_sets.run(_MOST_SHOTS)
             return of_sets.result()
     except (ResourceLimitError, TimeIsOver) as error:
@@ -166,43 +170,30 @@ class Part:
     sampler: Sampler
     rng: np.random.Generator
 
-    @property
-    def size(self) -> float:
-        """About how many shots enumerate it; infinite if that is impossible."""
-        return self.sampler.size if isinstance(self.sampler, DirectSamples) else math.inf
-
 
 class Parts:
-    """The parts of all fault sets, and their sums.
-
-    Attributes:
-        asked: The circuit and its decoder.
-        strata: The strata.
-        listed: Accepted fault sets, if they were listed.
-        accepts_all: Whether all shots are accepted, and have no gap.
-        classifier: The decoder.
-        wanted: The relative error that samples are to have.
-        every: The parts.
-    """
+    """The parts of all fault sets, and their sums."""
 
     def __init__(
         self,
         asked: DecodingProblem,
+        shots: Partition,
         relative_error: float,
         deadline: Deadline,
-        model: FaultModel,
-        strata: tuple[Stratum, ...],
-        listed: Partition | None,
         seed: np.random.SeedSequence,
     ) -> None:
-        self.asked, self.model, self.strata, self.listed = asked, model, strata, listed
-        self.accepts_all = not (asked.confidence or asked.postselected.any() or listed)
-        self.classifier = Classifier(model, asked.decoder.predict, deadline)
-        self.wanted = relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
-        self._deadline, self._seed = deadline, seed
+        self.asked, self.model, self.strata = asked, shots.model, shots.strata
+        self.relative_error, self.deadline = relative_error, deadline
+        self.is_listed = shots.wrong_sizes is not None
+        # Whether all shots are accepted, and have no gap.
+        self.accepts_all = not (asked.confidence or asked.postselected.any() or self.is_listed)
+        self.classifier = Classifier(self.model, asked.decoder.predict, deadline)
+        # The relative error that samples are to have.
+        self.wanted = relative_error * (_PART_OF_SHOTS if self.is_listed else 1.0)
+        self._shots, self._seed = shots, seed
         self.every = [
             Part(index, self.direct(stratum, least, most), self.rng())
-            for index, stratum in enumerate(strata)
+            for index, stratum in enumerate(self.strata)
             for least, most in _ranges_of(stratum)
         ]
 
@@ -218,7 +209,7 @@ class Parts:
         """Enumerates a part, in place of its samples."""
         stratum, least = self.strata[part.stratum], part.sampler.least
         every = Enumeration(stratum, self.classifier, least, self.accepts_all)
-        every.take(0, part.rng, self._deadline)
+        every.take(0, part.rng, self.deadline)
         part.sampler = every
 
     def replace(self, number: int, least: int, samplers: list[Sampler]) -> None:
@@ -244,28 +235,23 @@ class Parts:
         return [each.sampler.tally for each in self.counted]
 
     @property
+    def taken(self) -> int:
+        """How many shots these have."""
+        return sum(tally.samples for tally in self.tallies)
+
+    @property
     def costs(self) -> Floats:
-        """What was spent on each: float64, shape (parts,)."""
+        """What was spent on each: shape (parts,)."""
         return np.array([float(each.sampler.cost) for each in self.counted])
 
-    def sums(self, gaps: npt.NDArray[np.int64], quantity: int = WRONG) -> Sums:
+    def sums(self, gaps: Integers, quantity: int = WRONG) -> Sums:
         """The sums over all parts at some least gaps."""
-        listed, found = self.listed, np.zeros(len(gaps))
-        if listed is not None:
-            found = np.array([listed.unlisted_part(max(int(gap), 0)) for gap in gaps])
-        return sums_over(
-            self.tallies,
-            gaps,
-            np.array([each.stratum for each in self.counted], dtype=np.intp),
-            np.array([stratum.relative_error for stratum in self.strata]),
-            found,
-            0.0 if listed is None else listed.unlisted,
-            0.0 if listed is None else listed.unseen,
-            quantity,
-            self.accepts_all,
-        )
+        owners = np.array([each.stratum for each in self.counted], dtype=np.intp)
+        errors = np.array([stratum.relative_error for stratum in self.strata])
+        unlisted = self._shots.unlisted_at(gaps)
+        return sums_over(self.tallies, gaps, owners, errors, unlisted, quantity, self.accepts_all)
 
-    def gaps(self) -> npt.NDArray[np.int64]:
+    def gaps(self) -> Integers:
         """The least gaps of the curve: all shots, steps, and the largest one that is not too rare."""
         if not self.asked.confidence:
             return np.array([np.iinfo(np.int64).min])
@@ -283,7 +269,7 @@ class Parts:
         Y is at least as large as what may not have been seen.
         """
         shots = np.array([tally.samples for tally in self.tallies])[:, np.newaxis]
-        sizes = np.array([each.size for each in self.counted])[:, np.newaxis]
+        sizes = np.array([each.sampler.size for each in self.counted])[:, np.newaxis]
         is_exact = np.array([tally.is_exact for tally in self.tallies])[:, np.newaxis]
         wanted = self.wanted * np.maximum(sums.wrong, np.maximum(sums.bounds, 1e-300))
         costs = self.costs[:, np.newaxis]
@@ -302,25 +288,25 @@ def _ranges_of(stratum: Stratum) -> list[tuple[int, int]]:
     return found
 
 
-def _split(parts: Parts, number: int, top: int, floor: float, deadline: Deadline) -> None:
+def _split(parts: Parts, number: int, top: int, floor: float) -> None:
     """Samples a stratum by multilevel splitting, from the first number that is not enumerated on."""
     least = parts.first_not_enumerated(number)
     sampler = Splitting(parts.strata[number], parts.classifier, least, top, floor)
-    sampler.take(FIRST_SHOTS, parts.rng(), deadline)
+    sampler.take(FIRST_SHOTS, parts.rng(), parts.deadline)
     parts.replace(number, least, [sampler])
 
 
-def _delete(parts: Parts, deadline: Deadline) -> None:
+def _delete(parts: Parts) -> None:
     """Samples all shots by backward deletion, from the first number of faults that has too many sets on.
 
     A first run of deletion says how many samples are needed, and which weights are too large. It does not
     count in the end: a search that ends when its own error is small ends early if few weights were large, and
     is too low on average.
     """
-    (stratum,), rng = parts.strata, parts.rng()
+    (stratum,), rng, deadline = parts.strata, parts.rng(), parts.deadline
     _enumerate_few_faults(parts)
     least = parts.first_not_enumerated(0)
-    start = _start(parts, least, rng, deadline)
+    start = _start(parts, least, rng)
     if start is None:
         return
     pilot = BackwardDeletion(stratum, parts.classifier, start, least, True)
@@ -356,20 +342,20 @@ def _enumerate_few_faults(parts: Parts) -> None:
     listed = 0.0
     for each in sorted(parts.every, key=lambda each: each.sampler.least):
         is_exact = each.sampler.tally.is_exact
-        listed += each.sampler.tally.samples if is_exact else each.size
+        listed += each.sampler.tally.samples if is_exact else each.sampler.size
         if listed > MANY_SHOTS:
             return
         if not is_exact:
             parts.enumerate(each)
 
 
-def _start(parts: Parts, least: int, rng: np.random.Generator, deadline: Deadline) -> int | None:
+def _start(parts: Parts, least: int, rng: np.random.Generator) -> int | None:
     """The number of faults that deletion starts from; None: even large sets fail too rarely."""
     (stratum,) = parts.strata
 
     def fails(number: int) -> bool:
         trial = DirectSamples(stratum, parts.classifier, number, number)
-        trial.take(16 * FIRST_SHOTS, rng, deadline)
+        trial.take(16 * FIRST_SHOTS, rng, parts.deadline)
         return trial.tally.failures >= _RATE_AT_START * trial.tally.samples
 
     below, above = least - 1, max(1, math.floor(stratum.numbers.mean), least)
@@ -396,71 +382,59 @@ def _samples_of_orphans(parts: Parts, orphans: Orphans, rate: float, rest: float
 class Search:
     """Draws and enumerates parts until the rate is known at all gaps that can be reached."""
 
-    def __init__(
-        self,
-        asked: DecodingProblem,
-        relative_error: float,
-        deadline: Deadline,
-        report: Callable[[str], None],
-        model: FaultModel,
-        strata: tuple[Stratum, ...],
-        listed: Partition | None,
-        seed: np.random.SeedSequence,
-    ) -> None:
-        self._relative_error, self._deadline, self._report = relative_error, deadline, report
-        self._parts = Parts(asked, relative_error, deadline, model, strata, listed, seed)
+    def __init__(self, parts: Parts, report: Callable[[str], None]) -> None:
+        self._parts, self._report = parts, report
         self._refined: set[int] = set()
-        report(f"{len(strata)} strata, {len(self._parts.every)} parts")
+        report(f"{len(parts.strata)} strata, {len(parts.every)} parts")
 
     def run(self, most_shots: int) -> bool:
         """Works until errors are as asked for, or time is over; whether there is nothing more to do.
 
         Gaps that need more than ``most_shots`` are left aside.
         """
+        parts = self._parts
         try:
-            if sum(each.size for each in self._parts.every) <= MANY_SHOTS:
-                for each in self._parts.every:
-                    self._parts.enumerate(each)
-            for each in sorted(self._parts.every, key=lambda each: -each.sampler.probability):
+            if sum(each.sampler.size for each in parts.every) <= MANY_SHOTS:
+                for each in parts.every:
+                    parts.enumerate(each)
+            for each in sorted(parts.every, key=lambda each: -each.sampler.probability):
                 if not each.sampler.tally.samples:
                     self._draw(each, FIRST_SHOTS)
             allocate(partial(self._contributions, most_shots), self._take)
         except TimeIsOver:
-            sampled = sum(bool(each.sampler.tally.samples) for each in self._parts.every)
-            if sampled < len(self._parts.every) and not self._parts.accepts_all:
+            sampled = sum(bool(each.sampler.tally.samples) for each in parts.every)
+            if sampled < len(parts.every) and not parts.accepts_all:
                 raise ResourceLimitError(
-                    f"max_seconds={self._deadline.max_seconds:g} ended the search when {sampled} of"
-                    f" {len(self._parts.every)} parts of all fault sets had been sampled. Allow several times"
-                    " as much, or count errors with SoftDecodingSampler."
+                    f"max_seconds={parts.deadline.max_seconds:g} ended the search when {sampled} of"
+                    f" {len(parts.every)} parts of all fault sets had been sampled. Allow several times as"
+                    " much, or count errors with SoftDecodingSampler."
                 ) from None
             return True
-        return bool((self._parts.sums(self._parts.gaps()).relative_errors <= self._parts.wanted).all())
+        return bool((parts.sums(parts.gaps()).relative_errors <= parts.wanted).all())
 
     def _contributions(self, most_shots: int) -> Contributions | None:
         """What parts contribute to the error at the gap that is next; None: there is no such gap.
 
         A stratum that needs very many shots gets another sampler before.
         """
+        parts = self._parts
         while True:
-            sums = self._parts.sums(gaps := self._parts.gaps())
+            sums = parts.sums(gaps := parts.gaps())
             if (place := self._next_gap(sums, most_shots)) is None:
                 return None
             self._show(sums, place, int(gaps[place]))
             number = self._stratum_to_refine(sums, place) if most_shots == _MOST_SHOTS else None
             if number is None:
-                return self._contributions_at(sums, place)
+                break
             self._refined.add(number)
-            if self._parts.accepts_all:
-                _delete(self._parts, self._deadline)
+            if parts.accepts_all:
+                _delete(parts)
             else:
-                floor = self._parts.wanted * float(sums.wrong.min())
-                _split(self._parts, number, int(gaps[-1]), floor, self._deadline)
-
-    def _contributions_at(self, sums: Sums, place: int) -> Contributions:
-        allowed = self._parts.wanted * max(float(sums.wrong[place]), 1e-100)
+                _split(parts, number, int(gaps[-1]), parts.wanted * float(sums.wrong.min()))
+        allowed = parts.wanted * max(float(sums.wrong[place]), 1e-100)
         squares = (sums.variances[:, place] + sums.unseen[:, place] ** 2) / allowed**2
         square = (sums.variances[:, place].sum() + sums.bounds[place] ** 2) / allowed**2
-        return Contributions(squares, self._parts.costs, float(square) - 1)
+        return Contributions(squares, parts.costs, float(square) - 1)
 
     def _take(self, number: int, growth: float) -> None:
         """Draws so many times the shots that a part has."""
@@ -470,8 +444,8 @@ class Search:
 
     def _draw(self, part: Part, shots: int) -> None:
         """Draws so many shots, or enumerates the part. What was drawn when time is over is counted."""
-        if part.size > shots:
-            part.sampler.take(shots, part.rng, self._deadline)
+        if part.sampler.size > shots:
+            part.sampler.take(shots, part.rng, self._parts.deadline)
         else:
             self._parts.enumerate(part)
 
@@ -487,22 +461,22 @@ class Search:
 
     def _next_gap(self, sums: Sums, most_shots: int) -> int | None:
         """The gap that is not known yet and needs the fewest shots; None: none can be reached."""
-        missing = np.flatnonzero(sums.relative_errors > self._parts.wanted)
+        parts, is_limited = self._parts, self._parts.deadline.is_limited
+        missing = np.flatnonzero(sums.relative_errors > parts.wanted)
         if not len(missing):
             return None
-        taken = sum(tally.samples for tally in self._parts.tallies)
-        if self._parts.accepts_all:
-            return 0 if sums.wrong[0] or taken <= _LISTED_FROM else None
-        if taken > most_shots and not (self._deadline.is_limited and most_shots == _MOST_SHOTS):
+        if parts.accepts_all:
+            return 0 if sums.wrong[0] or parts.taken <= _LISTED_FROM else None
+        if parts.taken > most_shots and not (is_limited and most_shots == _MOST_SHOTS):
             return None
-        needed = self._parts.needed(sums).sum(axis=0)[missing]
+        needed = parts.needed(sums).sum(axis=0)[missing]
         place = int(missing[needed.argmin()])
         if needed.min() <= most_shots:
             return place
         if most_shots < _MOST_SHOTS:
             return None  # there is another way
         # At least one rate is to be known as well as may be.
-        is_worth_it = place == 0 or self._deadline.is_limited
+        is_worth_it = place == 0 or is_limited
         return place if is_worth_it or self._stratum_to_refine(sums, place) is not None else None
 
     def _stratum_to_refine(self, sums: Sums, place: int) -> int | None:
@@ -514,36 +488,28 @@ class Search:
         return number if has_sampler and number not in self._refined and needed.sum() >= MANY_SHOTS else None
 
     def _show(self, sums: Sums, place: int, gap: int) -> None:
-        at = f" at gap {gap}" if self._parts.asked.confidence else ""
-        shots = sum(tally.samples for tally in self._parts.tallies)
+        parts, at = self._parts, f" at gap {gap}" if self._parts.asked.confidence else ""
         rate = sums.wrong[place] / max(sums.accepted[place], 1e-300)
         self._report(
-            f"{shots:,} shots, {self._parts.classifier.decoded:,} decodes, {self._deadline.seconds:.0f} s:"
+            f"{parts.taken:,} shots, {parts.classifier.decoded:,} decodes, {parts.deadline.seconds:.0f} s:"
             f" {rate:.3g} ± {sums.relative_errors[place]:.2g}{at}"
         )
 
     def result(self) -> LogicalErrorRate:
-        """The result.
-
-        Raises:
-            ResourceLimitError: No shot was accepted, or none of them is wrong.
-            ValueError: The decoder is random.
-        """
-        return _result(self._parts, self._relative_error, self._deadline)
+        """The result; refused if no shot was accepted, if none is wrong, or if the decoder is random."""
+        return _result(self._parts)
 
 
-def _result(parts: Parts, relative_error: float, deadline: Deadline) -> LogicalErrorRate:
+def _result(parts: Parts) -> LogicalErrorRate:
     decoder = parts.asked.decoder.name
     parts.classifier.check_repeats(decoder)
     gaps = parts.gaps()
     sums = parts.sums(gaps)
-    _check_found(parts, sums, deadline)
+    _check_found(parts, sums)
     points = [_point(parts, sums, place, int(gap)) for place, gap in enumerate(gaps)]
-    first, last = points[0], len(points)
-    for place, point in enumerate(points[1:], 1):
-        if point.relative_error > max(1.0, relative_error):
-            last = place
-            break
+    limit = max(1.0, parts.relative_error)
+    ends = (place for place in range(1, len(points)) if points[place].relative_error > limit)
+    first, last = points[0], next(ends, len(points))
     numbers = range(WRONG + 1, WRONG + 1 + parts.classifier.num_observables)
     observables = [parts.sums(gaps[:1], k).ratio(0, first.kept) for k in numbers]
     found = LogicalErrorRate(
@@ -560,29 +526,32 @@ def _result(parts: Parts, relative_error: float, deadline: Deadline) -> LogicalE
         strata=tuple(_rows(parts, sums, gaps, last - 1)),
         gap_curve=tuple(points[:last]) if parts.asked.confidence else (),
         decodes=parts.classifier.decoded,
-        seconds=deadline.seconds,
-        asked_relative_error=relative_error,
+        seconds=parts.deadline.seconds,
+        asked_relative_error=parts.relative_error,
         notes=(*_notes_on_orphans(parts), *map(_end_of_curve, points[last : last + 1])),
     )
     if not parts.accepts_all or parts.asked.fault_table is None or not found.logical_error_rate:
         return found
     study = cache(partial(_study, parts))
-    return found._with(_fault_sets=FaultSets(partial(_budget, study, found), partial(_failures, study)))
+
+    def budget(by: Grouping) -> ErrorBudget:
+        return study().budget(by, found.logical_error_rate, found.standard_error, found.interval)
+
+    return found._with(_fault_sets=FaultSets(budget, lambda count: study().failures(count)))
 
 
-def _check_found(parts: Parts, sums: Sums, deadline: Deadline) -> None:
+def _check_found(parts: Parts, sums: Sums) -> None:
     """Refuses where no shot was accepted, or none of all shots is wrong."""
-    shots = sum(tally.samples for tally in parts.tallies)
     if not sums.accepted[0]:
         raise ResourceLimitError(
-            f"None of {shots:,} shots is kept, and the sets of faults that keep one could not be listed."
-            " Postselect fewer detectors, or estimate the rate at weaker noise."
+            f"None of {parts.taken:,} shots is kept, and the sets of faults that keep one could not be"
+            " listed. Postselect fewer detectors, or estimate the rate at weaker noise."
         )
     is_exact = all(tally.is_exact for tally in parts.tallies)
     if parts.accepts_all and not sums.wrong[0] and not is_exact:
         ended = ". If it can fail, that is too rare to be found"
-        if deadline.is_over:
-            ended = f", when max_seconds={deadline.max_seconds:g} ended the search"
+        if parts.deadline.is_over:
+            ended = f", when max_seconds={parts.deadline.max_seconds:g} ended the search"
         raise ResourceLimitError(
             f"The decoder {parts.asked.decoder.name} failed in none of {parts.classifier.asked:,} shots,"
             f" with {parts.strata[0].numbers.mean:.3g} errors per shot: the rate is at most"
@@ -592,9 +561,9 @@ def _check_found(parts: Parts, sums: Sums, deadline: Deadline) -> None:
 
 def _point(parts: Parts, sums: Sums, place: int, gap: int) -> GapPoint:
     # Without postselection, all shots have the least gap. Shots of listed sets are all accepted.
-    is_all = place == 0 and not parts.asked.postselected.any() and parts.listed is None
+    is_all = place == 0 and not parts.asked.postselected.any() and not parts.is_listed
     unseen = 0.0
-    if place > 0 or parts.listed is None:
+    if place > 0 or not parts.is_listed:
         unseen = max(tally.bound for tally in parts.tallies)
     accepted = 1.0 if is_all else float(sums.accepted[place])
     apart = [each.sampler.tally.bound for each in parts.every if not each.sampler.counts]
@@ -622,26 +591,20 @@ def _notes_on_orphans(parts: Parts) -> list[str]:
     return found
 
 
-def _rows(parts: Parts, sums: Sums, gaps: npt.NDArray[np.int64], last: int) -> list[RateStratum]:
+def _rows(parts: Parts, sums: Sums, gaps: Integers, last: int) -> list[RateStratum]:
     """The strata; if accepted sets were not listed, the numbers of faults."""
-    shares = (sums, gaps, last)
-    every = list(range(len(parts.counted)))
-    if parts.listed is not None:
-        owners = [each.stratum for each in parts.counted]
-        mine = [[k for k in every if owners[k] == number] for number in range(len(parts.strata))]
+    row = partial(_row, parts, sums=sums, gaps=gaps, last=last)
+    counted = parts.counted
+    if parts.is_listed:
         return [
-            _row(parts, stratum.name, own, *shares) for stratum, own in zip(parts.strata, mine, strict=True)
+            row(stratum.name, [k for k, each in enumerate(counted) if each.stratum == number])
+            for number, stratum in enumerate(parts.strata)
         ]
     found = []
-    for k in every:
-        sampler = parts.counted[k].sampler
+    for k, sampler in enumerate(each.sampler for each in counted):
         most = sampler.most if sampler.most < parts.strata[0].numbers.most else None
-        row = replace(
-            _row(parts, name_of_faults(sampler.least, most), [k], *shares),
-            least_faults=sampler.least,
-            most_faults=most,
-        )
-        found += [row] if not isinstance(sampler, Lineages) else _rows_by_number(parts, sampler, row)
+        own = row(name_of_faults(sampler.least, most), [k], least=sampler.least, most=most)
+        found += [own] if not isinstance(sampler, Lineages) else _rows_by_number(parts, sampler, own)
     return sorted(found, key=lambda row: row.least_faults)
 
 
@@ -651,37 +614,44 @@ def _rows_by_number(parts: Parts, sampler: Lineages, row: RateStratum) -> list[R
     means, squares = sampler.by_number / sampler.tally.samples
     errors = np.sqrt(np.maximum(squares - means**2, 0) / sampler.tally.samples)
     for size in np.flatnonzero(means).tolist():
-        is_drawn = size == sampler.most
+        probability = float(parts.strata[0].numbers.probabilities[size])
         each = replace(
             row,
             name=name_of_faults(size, size),
-            probability=float(parts.strata[0].numbers.probabilities[size]),
+            probability=probability,
+            kept=probability,
             kept_and_wrong=float(means[size]),
             standard_error=float(errors[size]),
             least_faults=size,
             most_faults=size,
         )
-        found.append(each if is_drawn else replace(each, sets=0, wrong=None, draws=0))
-    return [replace(each, kept=each.probability) for each in found]
+        found.append(each if size == sampler.most else replace(each, sets=0, wrong=None, draws=0))
+    return found
 
 
 def _row(
-    parts: Parts, name: str, mine: list[int], sums: Sums, gaps: npt.NDArray[np.int64], last: int
+    parts: Parts,
+    name: str,
+    mine: list[int],
+    sums: Sums,
+    gaps: Integers,
+    last: int,
+    least: int = 0,
+    most: int | None = None,
 ) -> RateStratum:
     """What some parts have in the rate."""
     samplers = [parts.counted[k].sampler for k in mine]
     tallies = [each.tally for each in samplers]
     stratum = parts.strata[parts.counted[mine[0]].stratum]
     wrong = sums.shares[mine].sum(axis=0)
-    methods = list(dict.fromkeys(each.method for each in samplers))
     probability = stratum.probability
-    if parts.listed is None:
+    if not parts.is_listed:
         probability = sum(each.probability for each in samplers)
     kept = sum(float(tally.means(gaps[:1])[ACCEPTED][0]) for tally in tallies)
     at_largest = float(wrong[last] / sums.wrong[last]) if sums.wrong[last] else 0.0
     return RateStratum(
         name=name,
-        method=", ".join(methods),
+        method=", ".join(dict.fromkeys(each.method for each in samplers)),
         probability=probability,
         sets=sum(tally.samples for tally in tallies),
         wrong=sum(tally.failures for tally in tallies),
@@ -692,6 +662,8 @@ def _row(
             stratum.relative_error * float(wrong[0]),
             float(sums.unseen[mine, 0].max(initial=0.0)),
         ),
+        least_faults=least,
+        most_faults=most,
         draws=sum(0 if tally.is_exact else tally.samples for tally in tallies),
         share_at_largest_gap=at_largest if parts.asked.confidence else None,
     )
@@ -715,11 +687,3 @@ def _end_of_curve(point: GapPoint) -> str:
         f" {point.interval[1]:.2g}: larger gaps need more shots than were taken (with max_seconds, they"
         " are taken for so long)"
     )
-
-
-def _budget(study: Callable[[], FailureStudy], result: LogicalErrorRate, by: Grouping) -> ErrorBudget:
-    return study().budget(by, result.logical_error_rate, result.standard_error, result.interval)
-
-
-def _failures(study: Callable[[], FailureStudy], count: int) -> list[DecodedFailure]:
-    return study().failures(count)

@@ -7,26 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Bools, Floats, Integers
 from ...base.errors import ResourceLimitError
-from ..decoding.classifying import Gaps
-from ..estimation.deadline import Deadline
+from ..estimation.interval import Unlisted
+from ..estimation.limits import Deadline
 from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
-from .faults.mechanisms import (
-    MOST_ROWS,
-    FaultModel,
-    Floats,
-    Symptom,
-    Symptoms,
-    fault_model,
-    log_probability_of_none,
-)
+from .faults.mechanisms import MOST_ROWS, FaultModel, Symptom, fault_model, log_probability_of_none
 from .questions import DecodingProblem
 
-Bools = npt.NDArray[np.bool_]
 _STEP = 10
 """Decibels of the gap of accepted sets by themselves that share a stratum. Doubled, strata are less uniform,
 and rare gaps take more shots."""
@@ -46,47 +37,40 @@ errors are larger."""
 
 @dataclass(frozen=True)
 class Partition:
-    """The strata of a circuit.
-
-    Attributes:
-        strata: The strata.
-        model: The free noise.
-        unlisted: About the probability of accepted sets with more members.
-        sizes: Shape (members,): P(accepted sets of each size).
-        wrong_sizes: Shape (members, gaps): P(accepted sets of each size that are decoded wrongly by
-            themselves, with at least a gap).
-        unseen: The zero-count bound of lists that were drawn: what one more find would add to these.
-    """
+    """The strata of a circuit: all shots, or accepted fault sets that were listed, each with free noise."""
 
     strata: tuple[Stratum, ...]
-    model: FaultModel
-    unlisted: float
-    sizes: Floats
-    wrong_sizes: Floats
-    unseen: float
+    model: FaultModel  # the free noise
+    unlisted: float = 0.0  # about the probability of accepted sets with more members
+    # shape (members, gaps): P(accepted sets of each size that are decoded wrongly by themselves, with at
+    # least a gap); None: all shots are one stratum
+    wrong_sizes: Floats | None = None
+    unseen: float = 0.0  # the zero-count bound of lists that were drawn: what one find more would add
 
     def unlisted_part(self, gap: int) -> float:
         """About the part of larger sets among those that are accepted and wrong with at least a gap.
 
         Other noise makes gaps smaller, of these sets as of those that were listed.
         """
-        sizes = self.wrong_sizes[:, min(gap, self.wrong_sizes.shape[1] - 1)]
+        if self.wrong_sizes is None:
+            return 0.0
+        sizes = self.wrong_sizes[:, min(max(gap, 0), self.wrong_sizes.shape[1] - 1)]
         return _geometric_rest(sizes) / sizes.sum() if sizes.any() else 0.0
+
+    def unlisted_at(self, gaps: Integers) -> Unlisted:
+        """What no stratum has, at some least gaps."""
+        return Unlisted(np.array([self.unlisted_part(int(gap)) for gap in gaps]), self.unlisted, self.unseen)
 
 
 def partition(
     asked: DecodingProblem, relative_error: float, rng: np.random.Generator, deadline: Deadline
 ) -> Partition:
-    """Lists the accepted sets, and divides them.
+    """Lists the accepted sets, and divides them; raises TimeIsOver at the limit.
 
-    Where they are drawn, that is done until their own error is half of ``relative_error``.
-
-    Raises:
-        ResourceLimitError: There are too many sets; or those that were listed are too small a part.
-        TimeIsOver: The limit has been reached.
+    Where they are drawn, that is done until their own error is half of ``relative_error``. It is refused if
+    there are too many sets, or if those that were listed are too small a part.
     """
-    symptoms = asked.symptoms
-    mask = asked.postselected
+    symptoms, mask = asked.symptoms, asked.postselected
     probabilities = _divided(asked)
     known = tuple(np.flatnonzero(mask).tolist())
     members = fault_model(replace(symptoms, probabilities=probabilities[True]), known)
@@ -95,8 +79,13 @@ def partition(
         certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
     none = float(np.exp(log_probability_of_none(members.log_odds)))
     search = AcceptedSetSearch(members, certain, asked.weight, rng, deadline.check)
-    found = _listed(asked, search, none, deadline.check)
-    _draw_more(found, asked, search, relative_error / 2, deadline)
+
+    def of_size(size: int) -> _Decoded:
+        sets = search.of_size(size)
+        return _Decoded(sets, *_by_themselves(asked, members, sets, deadline.check))
+
+    found = _listed(of_size, none)
+    _draw_more(found, of_size, relative_error / 2, deadline.part(MOST_TIME))
     sets = _joined([(1.0, each) for each in found])
     sizes, wrong_sizes = _by_size(found, none), none * _wrong_by_size(found).mean(axis=2)
     unlisted = _geometric_rest(sizes)
@@ -106,10 +95,11 @@ def partition(
             f" {len(sizes) - 1} mechanisms that flip postselected detectors, and these sets cannot be listed."
             " Estimate the rate at weaker noise, or count errors with the sampler soft_desaturated_gap."
         )
-    rest = replace(symptoms, expected=((), ()), probabilities=probabilities[False], outcomes=None)
-    model, strata = _strata(asked, rest, sets, none)
+    model = fault_model(
+        replace(symptoms, expected=((), ()), probabilities=probabilities[False], outcomes=None)
+    )
     unseen = none * max(each.sets.unseen for each in found)
-    return Partition(tuple(strata), model, unlisted, sizes, wrong_sizes, unseen)
+    return Partition(_strata(model, sets, none), model, unlisted, wrong_sizes, unseen)
 
 
 @dataclass(frozen=True)
@@ -118,7 +108,7 @@ class _Decoded:
 
     sets: AcceptedSets
     wrong: Bools
-    gaps: Gaps
+    gaps: Integers
 
     def taken(self, which: Bools) -> _Decoded:
         """Some of the sets."""
@@ -126,13 +116,11 @@ class _Decoded:
         return _Decoded(sets, self.wrong[which], self.gaps[which])
 
 
-def _listed(
-    asked: DecodingProblem, search: AcceptedSetSearch, none: float, check: Callable[[], None]
-) -> list[_Decoded]:
+def _listed(of_size: Callable[[int], _Decoded], none: float) -> list[_Decoded]:
     """The accepted sets of each size, until larger ones do not matter, or cannot be listed."""
     found: list[_Decoded] = []
     for size in range(MOST_MEMBERS + 1):
-        found.append(_of_size(asked, search, size, check))
+        found.append(of_size(size))
         if size >= 4 and _are_enough(_by_size(found, none), _wrong_by_size(found).mean(axis=2)):
             break
     if not _by_size(found, none).sum():
@@ -143,31 +131,18 @@ def _listed(
     return found
 
 
-def _of_size(
-    asked: DecodingProblem, search: AcceptedSetSearch, size: int, check: Callable[[], None]
-) -> _Decoded:
-    sets = search.of_size(size)
-    return _Decoded(sets, *_by_themselves(asked, search.model, sets, check))
-
-
 def _draw_more(
-    found: list[_Decoded],
-    asked: DecodingProblem,
-    search: AcceptedSetSearch,
-    relative_error: float,
-    deadline: Deadline,
+    found: list[_Decoded], of_size: Callable[[int], _Decoded], relative_error: float, limit: Deadline
 ) -> None:
-    """Draws sets again until the mass of the wrong ones has a small error.
+    """Draws sets again until the mass of the wrong ones has a small error, with its zero-count bound.
 
-    That is at each gap up to the one of a shot without errors, and the zero-count bound is part of the error.
-    A part of the time is left for the rest. Wrong sets are rare. So these are means over all draws, and the
-    others are those of the first one.
+    That is at each gap up to the one of a shot without errors. Wrong sets are rare. So these are means over
+    all draws, and the others are those of the first one.
     """
     top = int(found[0].gaps.max(initial=0))
     right = [each.taken(~each.wrong) for each in found]
     wrong = [each.taken(each.wrong) for each in found]
     times = [1] * len(found)
-    limit = deadline.part(MOST_TIME)
     while not limit.is_over:
         by_size = _wrong_by_size(wrong)[:, : top + 1]
         unseen = np.array([[each.sets.unseen] for each in wrong])
@@ -178,7 +153,7 @@ def _draw_more(
             break
         part = 1 / (times[size] + 1)
         times[size] += 1
-        more = _of_size(asked, search, size, deadline.check)
+        more = of_size(size)
         wrong[size] = _joined([(1 - part, wrong[size]), (part, more.taken(more.wrong))])
     for size, (each, other) in enumerate(zip(right, wrong, strict=True)):
         # What was not found matters where it is wrong: accepted sets are many.
@@ -230,21 +205,15 @@ def probability_of_no_member(asked: DecodingProblem) -> float:
 
 def _divided(asked: DecodingProblem) -> dict[bool, dict[Symptom, float]]:
     """The mechanisms that flip a postselected detector or the sign of a rotation, and (False) the others."""
-    every, mask = asked.symptoms.probabilities, asked.postselected
-    return {
-        does: {name: q for name, q in every.items() if _takes_part(name, mask) == does}
-        for does in (False, True)
-    }
-
-
-def _takes_part(name: tuple[tuple[int, ...], ...], postselected: Bools) -> bool:
-    """Whether a mechanism flips a postselected detector or a signature bit."""
-    return bool(postselected[list(name[0])].any() or any(name[2:]))
+    found: dict[bool, dict[Symptom, float]] = {False: {}, True: {}}
+    for name, q in asked.symptoms.probabilities.items():
+        found[bool(asked.postselected[list(name[0])].any() or any(name[2:]))][name] = q
+    return found
 
 
 def _by_themselves(
     asked: DecodingProblem, model: FaultModel, sets: AcceptedSets, check: Callable[[], None]
-) -> tuple[Bools, Gaps]:
+) -> tuple[Bools, Integers]:
     """Whether the decoder is wrong about accepted sets if no free fault acts, and its gaps."""
     number = model.num_observables
     wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
@@ -259,17 +228,11 @@ def _by_themselves(
     return np.concatenate(wrong), np.concatenate(gaps)
 
 
-def _strata(
-    asked: DecodingProblem,
-    rest: Symptoms,
-    decoded: _Decoded,
-    none: float,
-) -> tuple[FaultModel, list[Stratum]]:
+def _strata(model: FaultModel, decoded: _Decoded, none: float) -> tuple[Stratum, ...]:
     sets = decoded.sets
     is_silent = ~sets.rows.any(axis=1)
     # Sets that are decoded correctly are one stratum: the most likely ones contribute most.
     kinds = np.where(is_silent, 0, np.where(decoded.wrong, 2 + np.maximum(decoded.gaps, 0) // _STEP, 1))
-    model = fault_model(rest)
     numbers = Stratum(model).numbers
     rows = model.base ^ sets.rows
     found = []
@@ -281,7 +244,7 @@ def _strata(
         mass = none * float(sets.masses[which].sum())
         error = none * math.sqrt(_variances(sets.replicas[which].sum(axis=0)))
         found.append(Stratum(model, name, mass, error, rows[which], sets.masses[which], numbers))
-    return model, found
+    return tuple(found)
 
 
 def _geometric_rest(sizes: Floats) -> float:

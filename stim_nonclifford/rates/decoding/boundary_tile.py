@@ -24,17 +24,11 @@ _CHARGES = (0b01, 0b10, 0b11)  # red, green, blue: the sum of all three is 0
 
 @dataclass(frozen=True)
 class BoundaryTile:
-    """A logical operator that acts like a tile.
+    """A logical operator that acts like a tile."""
 
-    Attributes:
-        color: 0, 1 or 2: the color of the tile.
-        observables: The observables whose sum it is, as a mask.
-        added: The detectors that are added to them.
-    """
-
-    color: int
-    observables: int
-    added: frozenset[int]
+    color: int  # 0, 1 or 2: the color of the tile
+    observables: int  # the observables whose sum it is, as a mask
+    added: frozenset[int]  # the detectors that are added to them
 
     def is_flipped_by(self, error: ModelError) -> bool:
         """Whether an error flips the tile."""

@@ -7,42 +7,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from ..decoded_rates.faults.mechanisms import MOST_ROWS, FaultModel, Words
-from ..estimation.deadline import Deadline
+from ...base.arrays import Bools, Bytes, Indices, Integers, Words
+from ..decoded_rates.faults.mechanisms import MOST_ROWS, FaultModel
+from ..estimation.limits import Deadline
 from .distinct_rows import DistinctRows
-
-Gaps = npt.NDArray[np.int64]
-_Bytes = npt.NDArray[np.uint8]
 
 _SECONDS = 0.2
 """The time that one call of a decoder is to take. Doubled, ``max_seconds`` is exceeded by twice as much."""
 
 
-Predict = Callable[[_Bytes], tuple[_Bytes, Gaps]]
+Predict = Callable[[Bytes], tuple[Bytes, Integers]]
 """A function from detection events to predictions of observables and gaps, which say how sure it is.
 
 Events and predictions are bit-packed: uint8, shape (shots, ceil(num_detectors / 8)) and (shots,
-ceil(num_observables / 8)). Gaps are int64, shape (shots,), 0 for decoders without a confidence.
+ceil(num_observables / 8)). Integers are int64, shape (shots,), 0 for decoders without a confidence.
 """
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Classified shots, the first ones of those that were given if time has run out.
+    """Classified shots, the first ones of those that were given if time has run out."""
 
-    Attributes:
-        shots: How many were classified.
-        accepted: intp, shape (accepted,): those in which no postselected detector fires.
-        wrong: bool, shape (accepted, observables): which observables are predicted wrongly.
-        gaps: int64, shape (accepted,): how sure the decoder is.
-    """
-
-    shots: int
-    accepted: npt.NDArray[np.intp]
-    wrong: npt.NDArray[np.bool_]
-    gaps: Gaps
+    shots: int  # how many were classified
+    accepted: Indices  # shape (accepted,): those in which no postselected detector fires
+    wrong: Bools  # shape (accepted, observables): which observables are predicted wrongly
+    gaps: Integers  # shape (accepted,): how sure the decoder is
 
 
 class Classifier:
@@ -53,7 +43,7 @@ class Classifier:
         self._model, self._predict, self._deadline = model, predict, deadline
         self._observable_bytes = -(-model.num_observables // 8)
         # A result has the bytes of the predictions and those of the gap.
-        self._none: _Bytes = np.empty((0, self._observable_bytes + 8), dtype=np.uint8)
+        self._none: Bytes = np.empty((0, self._observable_bytes + 8), dtype=np.uint8)
         self._distinct = DistinctRows(
             row_bytes=-(-model.num_detectors // 8), result_bytes=self._none.shape[1]
         )
@@ -85,14 +75,14 @@ class Classifier:
         gaps = np.ascontiguousarray(found[:, self._observable_bytes :]).view(np.int64)[:, 0]
         return Classes(shots, accepted[:done], self._wrong(rows[accepted[:done]], found), gaps)
 
-    def wrong(self, rows: Words) -> npt.NDArray[np.bool_]:
+    def wrong(self, rows: Words) -> Bools:
         """The observables that the decoder predicts wrongly: bool, shape (rows, observables).
 
         The time is not limited, and detectors discard no shot.
         """
         return self._wrong(rows, self._distinct.results(self._model.detectors(rows), self._decode))
 
-    def fails(self, rows: Words) -> npt.NDArray[np.bool_]:
+    def fails(self, rows: Words) -> Bools:
         """Whether the decoder predicts an observable wrongly, for each row; see ``wrong``."""
         return np.asarray(self.wrong(rows).any(axis=1))
 
@@ -115,19 +105,19 @@ class Classifier:
                 " with SoftDecodingSampler, which decodes every shot of such a decoder."
             )
 
-    def _wrong(self, rows: Words, results: _Bytes) -> npt.NDArray[np.bool_]:
+    def _wrong(self, rows: Words, results: Bytes) -> Bools:
         """The wrong predictions among results."""
         flipped = np.ascontiguousarray(self._model.observables(rows)).view(np.uint8)
         mistakes = flipped[:, : self._observable_bytes] ^ results[:, : self._observable_bytes]
         bits = np.unpackbits(mistakes, axis=1, count=self.num_observables, bitorder="little")
         return bits.view(np.bool_)
 
-    def _decode(self, dets: _Bytes) -> _Bytes:
+    def _decode(self, dets: Bytes) -> Bytes:
         """Predictions with the bytes of their gaps beside them."""
         predictions, gaps = self._predict(dets)
         return np.hstack([predictions, np.ascontiguousarray(gaps)[:, np.newaxis].view(np.uint8)])
 
-    def _decode_in_time(self, dets: _Bytes) -> _Bytes:
+    def _decode_in_time(self, dets: Bytes) -> Bytes:
         """The results of the first rows: of all of them if there is time."""
         results, done = [self._none], 0
         while done < len(dets) and not self._deadline.is_over:

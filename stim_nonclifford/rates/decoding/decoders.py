@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 from ...base.arguments import did_you_mean
+from ...base.arrays import Bools
 from ...base.errors import InexactErrorModelWarning
 from .classifying import Predict
 from .kept_shot_decoding import CheckedDecoder
@@ -137,28 +137,19 @@ def first_error_model(circuit: Any, attempts: Sequence[Mapping[str, Any]]) -> st
 
 @dataclass(frozen=True)
 class RateDecoder:
-    """A decoder whose logical error rate is estimated.
+    """A decoder whose logical error rate is estimated."""
 
-    Attributes:
-        name: The name of the decoder, for messages and results.
-        decoder: The decoder.
-        confidence: Whether it says how sure it is.
-        is_named: Whether it was given by its name, so that its properties are known.
-    """
-
-    name: str
+    name: str  # the name of the decoder, for messages and results
     decoder: sinter.Decoder
-    confidence: bool
-    is_named: bool
+    confidence: bool  # whether it says how sure it is
+    is_named: bool  # whether it was given by its name, so that its properties are known
 
     @property
     def decodes_kept_shots(self) -> bool:
         """Whether it decodes only shots in which the detectors are silent that it postselects."""
         return _decodes_kept_shots(self.decoder)
 
-    def postselected(
-        self, model: stim.DetectorErrorModel, given: NDArray[np.bool_] | None
-    ) -> NDArray[np.bool_]:
+    def postselected(self, model: stim.DetectorErrorModel, given: Bools | None) -> Bools:
         """The detectors that discard a shot, for a decoder of kept shots: those that it needs, or a mask.
 
         The model is that of the whole circuit.
@@ -166,7 +157,7 @@ class RateDecoder:
         Raises:
             ValueError: The mask leaves out a detector that the decoder needs.
         """
-        needed: NDArray[np.bool_] = self.decoder.postselected_detectors(model)
+        needed: Bools = self.decoder.postselected_detectors(model)
         if given is None:
             return needed
         missing = np.flatnonzero(needed & ~given)
@@ -221,17 +212,13 @@ class RateDecoder:
 
 @dataclass(frozen=True)
 class CompiledRateDecoder:
-    """A decoder, compiled for an error model.
+    """A decoder, compiled for an error model."""
 
-    Attributes:
-        name: The name of the decoder, for messages and results.
-        predict: The decoder. Its predictions are checked: a ``ValueError`` says what is wrong with them, also
-            if it discards shots.
-        finds_least_weight: Whether its correction is always one of least weight; see ``RateDecoder``.
-    """
-
-    name: str
+    name: str  # the name of the decoder, for messages and results
+    # the decoder. Its predictions are checked: a ``ValueError`` says what is wrong with them, also if it
+    # discards shots.
     predict: Predict
+    # whether its correction is always one of least weight; see ``RateDecoder``
     finds_least_weight: bool = False
 
 

@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .classifying import Gaps, Predict
+from ...base.arrays import Bytes, Integers
+from .classifying import Predict
 
-Predictions = tuple[npt.NDArray[np.uint8], Gaps]
+Predictions = tuple[Bytes, Integers]
 
 _SECONDS_ALONE = 1.0
 """Decoders that have taken less time get no processes: starting one takes as long. Doubled, slow decoders are
@@ -58,7 +58,7 @@ class DecodingProcesses:
             return predict
         seconds, rows = 0.0, 0
 
-        def shared_predict(dets: npt.NDArray[np.uint8], /) -> Predictions:
+        def shared_predict(dets: Bytes, /) -> Predictions:
             nonlocal seconds, rows
             if self._seconds > _SECONDS_ALONE and self._beginning is None and not self._is_closed:
                 self._beginning = threading.Thread(target=self._begin, daemon=True)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Rows = NDArray[np.uint8]
-Words = NDArray[np.uint64]
+from ...base.arrays import Bytes, Words
 
 DEFAULT_STORE_BYTES = 32 << 20
 """Memory for decoded rows. Doubled, it takes twice the memory, and rare rows are decoded again less often."""
@@ -24,7 +22,7 @@ _SAVED_FOR_REPEAT = 16
 time, and a decoder that is random is found out in twice as many rows."""
 
 _MOST_REPEATS = 1024
-"""Rows that are decoded once more, before these are as rare among those that are decoded as among those that
+"""Bytes that are decoded once more, before these are as rare among those that are decoded as among those that
 are saved. Doubled, a decoder that is random in one of 200 results is found out as surely as now in one of
 100: with 99.99%."""
 
@@ -68,7 +66,7 @@ class DistinctRows:
         )
         self._size = 0
         self._words: Words = np.empty((0, len(self._multipliers)), dtype=np.uint64)  # the stored rows
-        self._results: Rows = np.empty((0, result_bytes), dtype=np.uint8)
+        self._results: Bytes = np.empty((0, result_bytes), dtype=np.uint8)
         self._hashes: Words = np.empty(0, dtype=np.uint64)  # of the stored rows, ascending
         self._places = np.empty(0, dtype=np.intp)  # where the row of each hash is
         self.asked = self.decoded = self.repeated = 0
@@ -78,7 +76,7 @@ class DistinctRows:
         """Number of stored rows."""
         return self._size
 
-    def results(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
+    def results(self, rows: Bytes, decode: Callable[[Bytes], Bytes]) -> Bytes:
         """The results of rows, uint8, shape (rows, result_bytes), up to the first one that was not decoded.
 
         ``decode`` returns the results of rows; of the first ones, if its time is over.
@@ -94,11 +92,11 @@ class DistinctRows:
         self._decode_again(repeats, decode)
         return found
 
-    def decode_again(self, decode: Callable[[Rows], Rows]) -> None:
+    def decode_again(self, decode: Callable[[Bytes], Bytes]) -> None:
         """Decodes stored rows once more until 1024 have been, however few the store has saved."""
         self._decode_again(_MOST_REPEATS, decode)
 
-    def _spread(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
+    def _spread(self, rows: Bytes, decode: Callable[[Bytes], Bytes]) -> Bytes:
         """The results of rows, of which most may be silent: one of these is looked up."""
         fires = np.asarray(rows.any(axis=1))
         if fires.all():
@@ -114,7 +112,7 @@ class DistinctRows:
         found[places[: len(some)]] = some
         return found
 
-    def _looked_up(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
+    def _looked_up(self, rows: Bytes, decode: Callable[[Bytes], Bytes]) -> Bytes:
         padded = np.zeros((len(rows), 8 * len(self._multipliers)), dtype=np.uint8)
         padded[:, : self._row_bytes] = rows
         words = padded.view(np.uint64)
@@ -142,7 +140,7 @@ class DistinctRows:
         self._store(words[unknown[first]][: len(fresh)], some[order][: len(fresh)], fresh)
         return found if len(fresh) == len(first) else found[: int(unknown[first[len(fresh)]])]
 
-    def _store(self, words: Words, hashes: Words, results: Rows) -> None:
+    def _store(self, words: Words, hashes: Words, results: Bytes) -> None:
         """Stores rows that are not there yet, as far as there is room."""
         begin, count = self._size, min(len(hashes), self._room - self._size)
         if count <= 0:
@@ -162,7 +160,7 @@ class DistinctRows:
         self._hashes = np.insert(self._hashes, at, ascending)
         self._places = np.insert(self._places, at, begin + order)
 
-    def _decode_again(self, repeats: int, decode: Callable[[Rows], Rows]) -> None:
+    def _decode_again(self, repeats: int, decode: Callable[[Bytes], Bytes]) -> None:
         """Decodes stored rows once more, in one batch and in another order, until so many rows have been.
 
         If there are fewer, they are decoded again and again: so many results are compared, however few

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import stim
-from numpy.typing import NDArray
 
+from ...base.arrays import Bytes, Floats
 from .decoders import RateDecoder
 from .distinct_rows import DistinctRows
 from .kept_shot_decoding import CheckedDecoder
@@ -58,14 +58,14 @@ class RecordGaps:
         """Whether the decoder was seen to have different gaps for equal detection events."""
         return self._rows.is_random
 
-    def __call__(self, detectors: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def __call__(self, detectors: Bytes) -> Floats:
         """The gaps of shots, shape (shots,), by their bit-packed detection events."""
         if self._decoder is None:
             return np.full(len(detectors), self._most)
         gaps = np.ascontiguousarray(self._rows.results(detectors, self._decode)).view(np.float64)[:, 0]
         return np.minimum(gaps, self._most)
 
-    def _decode(self, detectors: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def _decode(self, detectors: Bytes) -> Bytes:
         assert self._decoder is not None
         _, _, gaps = self._decoder.decode(detectors)
         return gaps[:, np.newaxis].view(np.uint8)

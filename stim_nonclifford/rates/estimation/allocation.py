@@ -8,8 +8,7 @@ for, and c_i the cost of its samples so far. With g times as many samples more,
     gain = min(excess, q_i g / (1 + g)),   cost = g c_i,
 
 where excess is what all parts together have above 1. To enumerate part i removes q_i, at a cost of its own.
-Altogether, a part needs f_i times the samples that it
-has, and the cost of all is least with
+Altogether, a part needs f_i times the samples that it has, and the cost of all is least with
 
     f_i = sqrt(q_i / c_i) · sum over j of sqrt(q_j c_j).
 """
@@ -21,9 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from ...base.arrays import Floats
 
 _LEAST_GROWTH = 0.5
 """The part of the samples so far that a step adds at least. Doubled, searches overshoot by more."""
@@ -31,20 +29,13 @@ _LEAST_GROWTH = 0.5
 
 @dataclass(frozen=True)
 class Contributions:
-    """What each part of a sum contributes to the square of its error.
+    """What each part of a sum contributes to the square of its error."""
 
-    Attributes:
-        squares: float64, shape (parts,): q.
-        costs: float64, shape (parts,): c, in any unit; infinite: it gets no more samples.
-        excess: How far the square of the error is above what was asked for, in units of that.
-        most: What a step may cost.
-        enumeration: The square that is removed if a part is enumerated, and what that costs.
-    """
-
-    squares: Floats
-    costs: Floats
-    excess: float
-    most: float = math.inf
+    squares: Floats  # shape (parts,): q
+    costs: Floats  # shape (parts,): c, in any unit; infinite: it gets no more samples
+    excess: float  # how far the square of the error is above what was asked for, in units of that
+    most: float = math.inf  # what a step may cost
+    # the square that is removed if a part is enumerated, and what that costs
     enumeration: tuple[float, float] = (0.0, math.inf)
 
     def next_step(self) -> tuple[int, float] | None:
@@ -73,11 +64,7 @@ class Contributions:
 
 
 def factors(squares: Floats, costs: Floats) -> Floats:
-    """How many times the samples that it has each part needs altogether: f.
-
-    Args:
-        squares: float64, shape (parts, ...): q.
-        costs: float64, of a shape that broadcasts with it: c.
+    """How many times the samples that it has each part needs altogether: f, shape (parts, ...), of q and c.
 
     Examples:
         >>> factors(np.array([4.0, 1.0]), np.array([1.0, 1.0])).tolist()
@@ -87,11 +74,6 @@ def factors(squares: Floats, costs: Floats) -> Floats:
 
 
 def allocate(contributions: Callable[[], Contributions | None], take: Callable[[int, float], None]) -> None:
-    """Samples parts until their sum is known.
-
-    Args:
-        contributions: Returns what the parts contribute by now; None: the search is over.
-        take: Draws a number of times the samples that a part has.
-    """
+    """Has parts take a number of times the samples that they have, until no contributions are left."""
     while (found := contributions()) is not None and (step := found.next_step()) is not None:
         take(*step)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-Words = npt.NDArray[np.uint64]
+from ...base.arrays import Floats, Indices, Words
 
 EXACT = -1
 """The owner of sets that were enumerated."""
@@ -20,24 +17,14 @@ take twice the memory."""
 
 
 class FailingSets:
-    """Failing fault sets with weights; where they get too many, a sample of them.
-
-    Args:
-        limited: Whether at most a fixed number is stored.
-
-    Attributes:
-        members: intp, shape (sets, room): the mechanisms of each, -1 for none.
-        numbers: uint64, shape (sets,): the numbers that fix their quantum outcomes.
-        weights: float64, shape (sets,): how likely each is among failing sets, up to a factor.
-        owners: intp, shape (sets,): the independent sample that each belongs to, or ``EXACT``.
-    """
+    """Failing fault sets with weights; if their number is limited and they get too many, a sample of them."""
 
     def __init__(self, limited: bool = True) -> None:
         self._limited = limited
-        self.members: Indices = np.zeros((0, 1), dtype=np.intp)
-        self.numbers: Words = np.zeros(0, dtype=np.uint64)
-        self.weights: Floats = np.zeros(0)
-        self.owners: Indices = np.zeros(0, dtype=np.intp)
+        self.members: Indices = np.zeros((0, 1), dtype=np.intp)  # shape (sets, room): -1 for none
+        self.numbers: Words = np.zeros(0, dtype=np.uint64)  # what fixes their quantum outcomes
+        self.weights: Floats = np.zeros(0)  # how likely each is among failing sets, up to a factor
+        self.owners: Indices = np.zeros(0, dtype=np.intp)  # the independent sample of each, or ``EXACT``
 
     def __len__(self) -> int:
         return len(self.weights)

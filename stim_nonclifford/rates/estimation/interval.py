@@ -27,15 +27,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from .tally import ACCEPTED, WRONG, Tally
-
-Floats = npt.NDArray[np.float64]
+from ...base.arrays import Floats, Indices, Integers
+from .tally import ACCEPTED, Tally
 
 COVERAGE = 0.95
 """The probability with which an interval of a result contains the true value."""
@@ -45,46 +43,27 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Ratio:
-    """A rate per accepted shot.
-
-    Attributes:
-        rate: The rate.
-        standard_error: Its standard error, with the zero-count bound.
-        interval: (low, high): holds the rate with a probability of 95%.
-    """
+    """A rate per accepted shot."""
 
     rate: float
-    standard_error: float
-    interval: tuple[float, float]
+    standard_error: float  # its standard error, with the zero-count bound
+    interval: tuple[float, float]  # (low, high): holds the rate with a probability of 95%
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over tallies at several least gaps; arrays have the shape (gaps,) or (tallies, gaps).
+    """Sums over tallies at several least gaps; arrays have the shape (gaps,) or (tallies, gaps)."""
 
-    Attributes:
-        accepted: K, the probability that a shot is accepted with at least the gap.
-        accepted_variance: Its variance.
-        wrong: Y, the probability that it is wrong, too.
-        wrong_variance: Its variance.
-        exact: The part of Y that was enumerated.
-        unseen: The zero-count bound of each tally.
-        shares: The part of each tally in Y.
-        variances: The contribution of each tally to V.
-        variance: V, with the uncertainty of the strata's probabilities.
-        unlisted_bound: What one fault set more in a stratum would add to Y.
-    """
-
-    accepted: Floats
-    accepted_variance: Floats
-    wrong: Floats
-    wrong_variance: Floats
-    exact: Floats
-    unseen: Floats
-    shares: Floats
-    variances: Floats
-    variance: Floats
-    unlisted_bound: float = 0.0
+    accepted: Floats  # K, the probability that a shot is accepted with at least the gap
+    accepted_variance: Floats  # its variance
+    wrong: Floats  # Y, the probability that it is wrong, too
+    wrong_variance: Floats  # its variance
+    exact: Floats  # the part of Y that was enumerated
+    unseen: Floats  # the zero-count bound of each tally
+    shares: Floats  # the part of each tally in Y
+    variances: Floats  # the contribution of each tally to V
+    variance: Floats  # V, with the uncertainty of the strata's probabilities
+    unlisted_bound: float = 0.0  # what one fault set more in a stratum would add to Y
 
     @property
     def bounds(self) -> Floats:
@@ -103,17 +82,11 @@ class Sums:
         return np.asarray(errors / rates)
 
     def ratio(self, place: int, accepted: float, bound: float | None = None) -> Ratio:
-        """The rate per accepted shot, of which there are K, at one of the gaps.
-
-        The interval has the zero-count bound of the gap, or another one.
-        """
-        wrong, exact = float(self.wrong[place]), float(self.exact[place])
+        """The rate per accepted shot, of K, at a gap; the interval may have another bound than b."""
+        wrong, variance, exact = (float(each[place]) for each in (self.wrong, self.variance, self.exact))
         own = self.bound(place)
-        found = ratio_of(wrong, accepted, float(self.variance[place]), own, exact)
-        if bound is None or bound == own:
-            return found
-        wider = ratio_of(wrong, accepted, float(self.variance[place]), bound, exact)
-        return Ratio(found.rate, found.standard_error, wider.interval)
+        wider = ratio_of(wrong, accepted, variance, own if bound is None else bound, exact)
+        return replace(ratio_of(wrong, accepted, variance, own, exact), interval=wider.interval)
 
 
 def ratio_of(wrong: float, accepted: float, variance: float, bound: float, exact: float = 0.0) -> Ratio:
@@ -131,114 +104,90 @@ def ratio_of(wrong: float, accepted: float, variance: float, bound: float, exact
         return Ratio(rate, 0.0, (rate * (1 - _ROUNDING), min(1.0, rate * (1 + _ROUNDING))))
     right = accepted - wrong
     if wrong > right:
-        low, high = interval_of_weighted_sum(max(right, 0.0), variance, bound, COVERAGE)
+        low, high = interval_of_weighted_sum(max(right, 0.0), variance, bound)
         low, high = accepted - high, accepted - low
     else:
-        low, high = interval_of_weighted_sum(max(wrong - exact, 0.0), variance, bound, COVERAGE)
+        low, high = interval_of_weighted_sum(max(wrong - exact, 0.0), variance, bound)
         low, high = exact + low, exact + high
     interval = max(0.0, low / accepted) * (1 - _ROUNDING), min(1.0, high / accepted * (1 + _ROUNDING))
     return Ratio(wrong / accepted, math.sqrt(variance + bound**2) / accepted, interval)
 
 
+@dataclass(frozen=True)
+class Unlisted:
+    """What accepted fault sets may add that belong to no stratum."""
+
+    wrong: Floats | float = 0.0  # about their part of Y: shape (gaps,)
+    accepted: float = 0.0  # about their probability
+    bound: float = 0.0  # the zero-count bound of the strata's fault sets, if these were drawn
+
+
 def sums_over(
     tallies: Sequence[Tally],
-    least_gaps: npt.NDArray[np.int64],
-    strata: npt.NDArray[np.intp],
+    least_gaps: Integers,
+    strata: Indices,
     relative_errors: Floats,
-    unlisted: Floats | float = 0.0,
-    unlisted_accepted: float = 0.0,
-    unlisted_bound: float = 0.0,
-    quantity: int = WRONG,
-    all_are_accepted: bool = False,
+    unlisted: Unlisted,
+    quantity: int,
+    all_are_accepted: bool,
 ) -> Sums:
-    """Sums over tallies.
+    """Sums over tallies, each of which belongs to one of the strata.
 
-    Args:
-        tallies: The tallies.
-        least_gaps: int64, shape (gaps,).
-        strata: intp, shape (tallies,): the stratum of each tally.
-        relative_errors: float64, shape (strata,): standard error over value of the probabilities of strata,
-            which are common to all tallies of a stratum.
-        unlisted: float64, shape (gaps,): about what part of Y no stratum has.
-        unlisted_accepted: About what probability of accepted shots no stratum has.
-        unlisted_bound: The zero-count bound of the strata's fault sets, if these were drawn.
-        quantity: ``WRONG``, or that of an observable.
-        all_are_accepted: Whether no shot is discarded: K is 1 then.
+    The probabilities of strata have relative errors, which all tallies of a stratum share. The quantity is
+    ``WRONG``, or that of an observable. If no shot is discarded, K is 1.
     """
     means = np.array([tally.means(least_gaps) for tally in tallies])
     spreads = np.array([tally.variances(least_gaps) for tally in tallies])
     wrong, accepted = means[:, quantity], means[:, ACCEPTED]
     of_wrong, together = spreads[:, 0, quantity], spreads[:, 1, quantity]
     of_accepted = spreads[:, 0, ACCEPTED]
-    all_wrong = wrong.sum(axis=0)
+    all_wrong, all_accepted = wrong.sum(axis=0), accepted.sum(axis=0)
+    rates = all_wrong / np.maximum(all_accepted, 1e-300)
     if all_are_accepted:
         all_accepted, rates = np.ones(len(least_gaps)), np.zeros(len(least_gaps))
-    else:
-        all_accepted = accepted.sum(axis=0)
-        rates = all_wrong / np.maximum(all_accepted, 1e-300)
     variances = np.maximum(of_wrong - 2 * rates * together + rates**2 * of_accepted, 0)
     squares = relative_errors[:, np.newaxis] ** 2
     belongs = (strata == np.arange(len(relative_errors))[:, np.newaxis]).astype(np.float64)
     by_stratum = belongs @ accepted, belongs @ wrong
     of_listing = (squares * (by_stratum[1] - rates * by_stratum[0]) ** 2).sum(axis=0)
+    of_accepted = of_accepted.sum(axis=0) + (squares * by_stratum[0] ** 2).sum(axis=0)
+    of_wrong = of_wrong.sum(axis=0) + (squares * by_stratum[1] ** 2).sum(axis=0)
+    of_unlisted = (unlisted.wrong * all_wrong) ** 2
     is_exact = np.array([tally.is_exact for tally in tallies]) & (relative_errors[strata] == 0)
     return Sums(
         accepted=all_accepted,
-        accepted_variance=of_accepted.sum(axis=0)
-        + (squares * by_stratum[0] ** 2).sum(axis=0)
-        + unlisted_accepted**2,
+        accepted_variance=of_accepted + unlisted.accepted**2,
         wrong=all_wrong,
-        wrong_variance=of_wrong.sum(axis=0)
-        + (squares * by_stratum[1] ** 2).sum(axis=0)
-        + (unlisted * all_wrong) ** 2,
+        wrong_variance=of_wrong + of_unlisted,
         exact=wrong[is_exact].sum(axis=0),
         unseen=np.array([tally.bounds(least_gaps) for tally in tallies]),
         shares=wrong,
         variances=variances,
-        variance=variances.sum(axis=0)
-        + of_listing
-        + (unlisted * all_wrong) ** 2
-        + (rates * unlisted_accepted) ** 2,
-        unlisted_bound=unlisted_bound,
+        variance=variances.sum(axis=0) + of_listing + of_unlisted + (rates * unlisted.accepted) ** 2,
+        unlisted_bound=unlisted.bound,
     )
 
 
-def interval_of_weighted_sum(
-    total: float, variance: float, largest: float, coverage: float
-) -> tuple[float, float]:
-    """Limits for the mean of a sum of weighted Poisson counts.
+def interval_of_weighted_sum(total: float, variance: float, largest: float) -> tuple[float, float]:
+    """Limits for the mean of a sum of weighted Poisson counts, with the probability ``COVERAGE``.
 
-    Args:
-        total: The sum of the weights of the events that were counted.
-        variance: The sum of their squares.
-        largest: The largest weight that an event can have, counted or not.
-        coverage: Of the interval, for example 0.95.
-
-    Returns:
-        (low, high).
+    The variance is the sum of the squares of the weights, the largest one that of any event, counted or not.
 
     Examples:
-        >>> low, high = interval_of_weighted_sum(4.0, 4.0, 1.0, 0.95)  # four events
+        >>> low, high = interval_of_weighted_sum(4.0, 4.0, 1.0)  # four events
         >>> round(low, 2), round(high, 2)
         (1.09, 10.24)
-        >>> low, high = interval_of_weighted_sum(0.0, 0.0, 1.0, 0.95)  # none: up to ln 40
+        >>> low, high = interval_of_weighted_sum(0.0, 0.0, 1.0)  # none: up to ln 40
         >>> low, round(high, 6)
         (0.0, 3.688879)
     """
-    low = 0.0
+    low, tail = max(total, 0.0), (1 - COVERAGE) / 2
     if total > 0 and variance > 0:
-        low = variance / total * _gamma_quantile(total**2 / variance, (1 - coverage) / 2)
-    elif total > 0:
-        low = total
-    return low, max(low, upper_limit_of_weighted_sum(total, variance, largest, coverage))
-
-
-def upper_limit_of_weighted_sum(total: float, variance: float, largest: float, coverage: float) -> float:
-    """The upper one of the limits of ``interval_of_weighted_sum``; arguments as there."""
+        low = variance / total * _gamma_quantile(total**2 / variance, tail)
     if largest == 0:
-        return total
+        return low, max(low, total)
     total, variance = total + largest, variance + largest**2
-    return variance / total * _gamma_quantile(total**2 / variance, 1 - (1 - coverage) / 2)
+    return low, max(low, variance / total * _gamma_quantile(total**2 / variance, 1 - tail))
 
 
 @lru_cache(maxsize=256)

@@ -13,10 +13,8 @@ probabilities as weights, n = 1, and neither a variance nor a bound.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from ...base.arrays import Floats, Integers
 
 ACCEPTED, WRONG = 0, 1
 """The first two quantities: a shot is accepted; and any observable of it is predicted wrongly, too."""
@@ -27,16 +25,6 @@ _ALL_GAPS = np.array([np.iinfo(np.int64).min])
 class Tally:
     """Sums of the weights of independent samples, for several quantities and by the decoder's gap.
 
-    Args:
-        num_observables: Number of observables.
-        largest: The largest weight that a sample can have, as far as is known.
-
-    Attributes:
-        samples: n, the number of samples that were drawn, or of fault sets that were enumerated.
-        failures: How many fault sets were accepted and wrong.
-        largest: The largest weight of a sample.
-        is_exact: Whether these are all fault sets, each with its probability.
-
     Examples:
         >>> tally = Tally(1, 0.5)
         >>> tally.add(4, np.array([[0.5, 0.5, 0.5], [0.5, 0, 0], [0.5, 0, 0]]), np.array([3, 0, 3]))
@@ -45,22 +33,19 @@ class Tally:
     """
 
     def __init__(self, num_observables: int, largest: float) -> None:
-        self.samples = self.failures = 0
-        self.largest = largest
-        self.is_exact = False
+        self.samples = 0  # n, that were drawn, or fault sets that were enumerated
+        self.failures = 0  # fault sets that were accepted and wrong
+        self.largest = largest  # the largest weight that a sample can have, as far as is known
+        self.is_exact = False  # these are all fault sets, each with its probability
         self._gaps: Integers = np.zeros(0, dtype=np.int64)
-        # The sums of v, v² and a v by gap: shape (3, gaps, quantities).
-        self._sums: Floats = np.zeros((3, 0, 2 + num_observables))
+        self._sums: Floats = np.zeros((3, 0, 2 + num_observables))  # of v, v² and a v by gap
         self._cached: Floats | None = None
 
     def add(self, samples: int, values: Floats, gaps: Integers | None = None) -> None:
-        """Takes more samples.
+        """Takes more samples, some of which have weights.
 
-        Args:
-            samples: How many.
-            values: float64, shape (some, 2 + observables): the weights of those samples that have any: if
-                accepted, if also wrong, and if wrong about each observable.
-            gaps: int64, shape (some,): the decoder's gaps; None: 0.
+        These are ``values``, of shape (some, 2 + observables): the weight if the sample is accepted, if it is
+        also wrong, and if it is wrong about each observable. Without gaps, all are 0.
         """
         self.samples += samples
         self.failures += int(np.count_nonzero(values[:, WRONG]))
@@ -79,7 +64,7 @@ class Tally:
 
     @property
     def gaps(self) -> Integers:
-        """The distinct gaps of accepted samples, ascending: int64, shape (gaps,)."""
+        """The distinct gaps of accepted samples, ascending: shape (gaps,)."""
         return self._gaps
 
     @property
@@ -88,11 +73,11 @@ class Tally:
         return 0.0 if self.is_exact else self.largest / max(self.samples, 1)
 
     def bounds(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
-        """``bound`` at some least gaps: float64, shape (gaps,)."""
+        """``bound`` at some least gaps: shape (gaps,)."""
         return np.full(len(least_gaps), self.bound)
 
     def means(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
-        """The means of all quantities at some least gaps: float64, shape (2 + observables, gaps)."""
+        """The means of all quantities at some least gaps: shape (2 + observables, gaps)."""
         return self._moments(least_gaps)[0]
 
     def variances(self, least_gaps: Integers = _ALL_GAPS) -> tuple[Floats, Floats]:
@@ -137,10 +122,7 @@ class Tally:
 
 
 class RunTally(Tally):
-    """Sums of the weights of independent runs, each of which has states with many gaps.
-
-    Of a run, the sum of the weights at a gap and above is the one value v that counts.
-    """
+    """Sums over independent runs: v is the sum of the weights of the states of a run at a gap and above."""
 
     def __init__(self, num_observables: int) -> None:
         super().__init__(num_observables, 0.0)
@@ -149,14 +131,10 @@ class RunTally(Tally):
         self._unseen: Floats = np.zeros(0)
 
     def add_run(self, shots: int, values: Floats, gaps: Integers, levels: Integers, unseen: Floats) -> None:
-        """Takes a run.
+        """Takes a run, in which so many states were classified, with values as in ``Tally.add``.
 
-        Args:
-            shots: How many states were classified.
-            values: float64, shape (states, 2 + observables): their weights; see ``Tally.add``.
-            gaps: int64, shape (states,).
-            levels: int64, shape (levels,): from which gap each bound holds, ascending; the same for all runs.
-            unseen: float64, shape (levels,): the weight that one more state would have.
+        From the gaps ``levels`` on, ascending and the same for all runs, one more state would have the weight
+        ``unseen``.
         """
         one = Tally(values.shape[1] - 2, 0.0)
         one.add(1, values, gaps)
@@ -172,7 +150,7 @@ class RunTally(Tally):
 
     @property
     def gaps(self) -> Integers:
-        """The distinct gaps of accepted states, ascending: int64, shape (gaps,)."""
+        """The distinct gaps of accepted states, ascending: shape (gaps,)."""
         return np.unique(np.concatenate([gaps for gaps, _ in self._runs])) if self._runs else self._gaps
 
     def bounds(self, least_gaps: Integers = _ALL_GAPS) -> Floats:

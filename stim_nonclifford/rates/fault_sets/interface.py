@@ -13,14 +13,13 @@ import numpy as np
 from ...base.errors import ResourceLimitError
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.plan import SamplingPlan
-from ..estimation.deadline import Deadline
 from ..estimation.interval import COVERAGE
+from ..estimation.limits import Deadline, Limits, search_arguments
 from ..results import LogicalErrorRate, RateStratum
 from ..results.logical_error_rate import FaultSets
 from ..results.strata import name_of_faults
 from .search.allocation import estimate_of
 from .search.estimate import Estimate
-from .search.limits import Limits, search_arguments
 from .search.mechanisms import mechanisms_of
 from .search.search import Search
 from .wrong_tool import WrongToolError, cause_of, enough_shots_text
@@ -34,33 +33,20 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class PlannedCircuit:
-    """A circuit and what is asked of it.
-
-    Attributes:
-        compiled: The circuit, compiled.
-        requested: The observables, and the outputs that are postselected.
-        skip_reference_sample: Whether outputs are raw parities, and not flips of the reference sample.
-        written: The circuit as its user wrote it, whose lines messages name. It has the same detectors.
-    """
+    """A circuit with its observables, in shots in which the postselected outputs are 0."""
 
     compiled: CompiledCircuit
-    requested: RequestedOutputs
-    skip_reference_sample: bool
-    written: CompiledCircuit
+    postselected: Collection[int]
+    skip_reference_sample: bool = False  # whether outputs are raw parities, and not flips of the reference
+    # the circuit as its user wrote it, with the same detectors, whose lines messages name; None: the same
+    written: CompiledCircuit | None = None
 
-    @staticmethod
-    def of(
-        compiled: CompiledCircuit,
-        postselected: Collection[int],
-        *,
-        skip_reference_sample: bool = False,
-        written: CompiledCircuit | None = None,
-    ) -> PlannedCircuit:
-        """A circuit with its observables, in shots in which the postselected outputs are 0."""
-        num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
-        observables = range(num_detectors, num_detectors + num_observables)
-        requested = RequestedOutputs.of(observables, postselected)
-        return PlannedCircuit(compiled, requested, skip_reference_sample, written or compiled)
+    @property
+    def requested(self) -> RequestedOutputs:
+        """The observables, and the outputs that are postselected."""
+        program = self.compiled.program
+        observables = range(program.num_detectors, program.num_detectors + program.num_observables)
+        return RequestedOutputs.of(observables, self.postselected)
 
     def plan(self) -> SamplingPlan:
         """Its plan."""
@@ -74,26 +60,16 @@ class PlannedCircuit:
         except WrongToolError as error:
             sentences = [str(error), counts()]
             if error.checks_are_weak:
-                detectors = [k for k in self.requested.postselected if k < self.written.program.num_detectors]
-                plan = self.written.detector_plan(RequestedOutputs.of([], detectors))
-                sentences.append(cause_of(self.written, plan, detectors))
+                written = self.written or self.compiled
+                detectors = [k for k in sorted(self.postselected) if k < written.program.num_detectors]
+                plan = written.detector_plan(RequestedOutputs.of([], detectors))
+                sentences.append(cause_of(written, plan, detectors))
             raise ResourceLimitError(" ".join(filter(None, sentences))) from error
 
 
 def search_of(plan: SamplingPlan, limits: Limits, seed: int | None, threads: int, progress: bool) -> Search:
-    """A search for the fault sets of a plan, before anything was enumerated.
-
-    Raises:
-        ResourceLimitError: The plan has too many coins.
-        ValueError: An argument is out of range, or no shot is ever kept.
-    """
-    _check_kept(plan)
+    """A search for the fault sets of a plan, before anything was enumerated."""
     return Search(plan, mechanisms_of(plan), limits, *search_arguments(seed, threads, progress))
-
-
-def _check_kept(plan: SamplingPlan) -> None:
-    if plan.never_kept:
-        raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
 
 
 def estimate_rates(
@@ -108,36 +84,25 @@ def estimate_rates(
 
     Each has an equal part of the time that is left until ``deadline``, which by default begins now.
     """
-    seed, threads, report = search_arguments(seed, threads, progress)
+    number, threads, report = search_arguments(seed, threads, progress)
+
+    def estimated(circuit: PlannedCircuit, own: Deadline) -> LogicalErrorRate:
+        plan = circuit.plan()
+        with circuit.naming_the_cause(partial(enough_shots_text, plan, limits.relative_error, threads)):
+            known = estimate_of(plan, mechanisms_of(plan), limits, number, threads, report, own)
+
+        @cache
+        def basis() -> BudgetBasis:
+            # SciPy's sparse matrices take as long to import as this package.
+            from ..budget.malignant_sets import BudgetBasis
+
+            return BudgetBasis(known, circuit.compiled, plan)
+
+        rate = rate_of(known, plan.num_outputs, limits.relative_error)
+        return rate._with(_fault_sets=FaultSets(lambda by: basis().budget(by)))
+
     shares = (deadline or Deadline(limits.max_seconds)).shares(len(circuits))
-    return [
-        _estimated(circuit, limits, seed, threads, report, own)
-        for circuit, own in zip(circuits, shares, strict=True)
-    ]
-
-
-def _estimated(
-    circuit: PlannedCircuit,
-    limits: Limits,
-    seed: int,
-    threads: int,
-    report: Callable[[str], None],
-    deadline: Deadline,
-) -> LogicalErrorRate:
-    plan = circuit.plan()
-    _check_kept(plan)
-    with circuit.naming_the_cause(partial(enough_shots_text, plan, limits.relative_error, threads)):
-        known = estimate_of(plan, mechanisms_of(plan), limits, seed, threads, report, deadline)
-
-    @cache
-    def basis() -> BudgetBasis:
-        # SciPy's sparse matrices take as long to import as this package.
-        from ..budget.malignant_sets import BudgetBasis
-
-        return BudgetBasis(known, circuit.compiled, plan)
-
-    rate = rate_of(known, plan.num_outputs, limits.relative_error)
-    return rate._with(_fault_sets=FaultSets(lambda by: basis().budget(by)))
+    return [estimated(circuit, own) for circuit, own in zip(circuits, shares, strict=True)]
 
 
 def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) -> LogicalErrorRate:
@@ -145,32 +110,29 @@ def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) 
     totals, patterns = known.totals, known.error_patterns()
     flips = np.zeros(num_observables)
     for pattern, probability in patterns.items():
-        for observable in range(num_observables):
-            if pattern >> observable & 1:
-                flips[observable] += probability
+        flips[[k for k in range(num_observables) if pattern >> k & 1]] += probability
     strata = [
         RateStratum(
-            name=name_of_faults(row.weights[0], row.weights[-1]),
-            method=row.method,
+            name=name_of_faults(sets.weights[0], sets.weights[-1]),
+            method=sets.method,
             probability=row.mass,
-            sets=row.sets,
-            wrong=row.sets if len(known.searches) > 1 else None,
-            draws=row.draws,
+            sets=sets.sets,
+            wrong=sets.sets if len(known.searches) > 1 else None,
+            draws=sets.draws,
             kept=row.sums.kept,
             kept_and_wrong=row.sums.wrong,
             standard_error=row.sums.standard_error,
-            least_faults=row.weights[0],
-            most_faults=row.weights[-1],
+            least_faults=sets.weights[0],
+            most_faults=sets.weights[-1],
         )
         for row in totals.rows
+        for sets in [row.stratum]
     ]
     if totals.rest:
-        least = totals.rows[-1].weights.stop
-        name = name_of_faults(least, None)
-        strata.append(
-            RateStratum(name, "bound", totals.rest, 0, 0, 0.0, 0.0, totals.rest_passing, least, None)
-        )
-    low, high = totals.interval(COVERAGE)
+        least = totals.rows[-1].stratum.weights.stop
+        name, bound = name_of_faults(least, None), totals.rest_passing
+        strata.append(RateStratum(name, "bound", totals.rest, 0, 0, 0.0, 0.0, bound, least))
+    low, high = totals.interval
     return LogicalErrorRate(
         decoder=None,
         logical_error_rate=totals.rate,

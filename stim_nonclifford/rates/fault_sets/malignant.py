@@ -9,11 +9,11 @@ import numpy as np
 from ...base.arguments import integer, integer_or_none
 from ...simulation.faults import CircuitFault, NamedMechanisms
 from ...simulation.plan import SamplingPlan
+from ..estimation.limits import Limits
 from .interface import search_of
 from .search.allocation import enumerate_to
-from .search.limits import Limits
-from .search.outcomes import WRONG
 from .search.search import Search
+from .search.strata import WRONG
 from .wrong_tool import refuse
 
 

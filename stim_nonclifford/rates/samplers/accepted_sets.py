@@ -19,16 +19,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Bools, Floats, Indices, Words
 from ...base.errors import ResourceLimitError
-from ..decoded_rates.faults.mechanisms import FaultModel, Floats, Words
+from ..decoded_rates.faults.mechanisms import FaultModel
 from ..fault_sets.search.mechanisms import packed_words
 from .strata import mixed
 from .undetected_sets import REPLICAS, Part, UndetectedSets
-
-Bools = npt.NDArray[np.bool_]
-Indices = npt.NDArray[np.intp]
 
 _MOST_LAWS = 1 << 17
 """Outcome distributions of accepted sets. Doubled, the list takes twice the memory."""
@@ -36,19 +33,15 @@ _MOST_LAWS = 1 << 17
 
 @dataclass(frozen=True)
 class AcceptedSets:
-    """Accepted sets of some size; sets that flip the same are merged.
+    """Accepted sets of some size; sets that flip the same are merged."""
 
-    Attributes:
-        rows: uint64, shape (choices, words): what each flips, with the outcomes, as a row of a ``FaultModel``
-            without signatures.
-        replicas: float64, shape (choices, REPLICAS): independent estimates of the sums of the odds of the
-            sets, times the probabilities of the outcomes; equal ones where sets were listed.
-        unseen: What one more find would add to the mass of a choice at most; 0: these are all sets.
-    """
-
+    # uint64, shape (choices, words): what each flips, with the outcomes, as a row of a ``FaultModel`` without
+    # signatures
     rows: Words
+    # float64, shape (choices, REPLICAS): independent estimates of the sums of the odds of the sets, times the
+    # probabilities of the outcomes; equal ones where sets were listed
     replicas: Floats
-    unseen: float
+    unseen: float  # what one more find would add to the mass of a choice at most; 0: these are all sets
 
     @property
     def masses(self) -> Floats:
@@ -210,18 +203,12 @@ def _names(rows: Words) -> Words:
 
 @dataclass(frozen=True)
 class _Law:
-    """The outcomes of a signature.
+    """The outcomes of a signature."""
 
-    Attributes:
-        shares: float64, shape (outcomes,): their probabilities.
-        flipped: bool, shape (outcomes, outputs): what they flip of the outputs that may change.
-        places: The outcomes by the uncertain detectors that they flip.
-        read_out: By the same, for accepted sets: what is flipped, and with which probabilities.
-    """
-
-    shares: Floats
-    flipped: Bools
-    places: dict[bytes, list[int]]
+    shares: Floats  # shape (outcomes,): their probabilities
+    flipped: Bools  # shape (outcomes, outputs): what they flip of the outputs that may change
+    places: dict[bytes, list[int]]  # the outcomes by the uncertain detectors that they flip
+    # by the same, for accepted sets: what is flipped, and with which probabilities
     read_out: dict[bytes, tuple[Bools, Floats]]
 
 

@@ -12,14 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Bools, Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
-from ..estimation.deadline import Deadline
+from ..estimation.limits import Deadline
 from .sampler import Batch, DirectSamples, Sampler, classified
-from .strata import FaultStates, Floats, Indices, Stratum, Words
-
-Bits = npt.NDArray[np.bool_]
+from .strata import FaultStates, Stratum
 
 _MOST_TRIED = 8
 """Faults of a state that are tried at most, for one to be removed: a random sample of all, without a bias.
@@ -36,7 +34,7 @@ class _Generation:
     states: FaultStates
     weights: Floats
     owners: Indices
-    wrong: Bits
+    wrong: Bools
 
 
 class Lineages(Sampler):
@@ -126,11 +124,11 @@ class Lineages(Sampler):
         for _, generations in sorted(parts.items()):
             yield _joined(generations)
 
-    def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:
+    def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bools:
         """Which of some failing states lineages may begin with."""
         return np.ones(len(states), dtype=np.bool_)
 
-    def _wrong(self, rows: Words, numbers: Words) -> Bits:
+    def _wrong(self, rows: Words, numbers: Words) -> Bools:
         rows = self._stratum.model.with_outcomes(rows, numbers)
         return classified(self._classifier, rows).wrong
 
@@ -170,7 +168,7 @@ class Lineages(Sampler):
             done += 1
         return draws
 
-    def _fails_with_one(self, states: FaultStates, rng: np.random.Generator) -> Bits:
+    def _fails_with_one(self, states: FaultStates, rng: np.random.Generator) -> Bools:
         """Whether each state fails with one more fault, drawn by its odds."""
         self.cost += len(states) * (1 + states.size)
         rows = self._stratum.with_one(states, self._stratum.numbers.outside(states.sets, rng))
@@ -255,7 +253,7 @@ class Orphans(Lineages):
         """Whether any was found. What those may add, of which none was drawn, is in the interval alone."""
         return bool(self.tally.failures)
 
-    def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:
+    def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bools:
         found, waiting = np.zeros(len(states), dtype=np.bool_), np.arange(len(states))
         done, most = 0, self._draws_at(states.size)
         while len(waiting) and done < most:

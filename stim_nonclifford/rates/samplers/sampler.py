@@ -11,35 +11,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
-from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.failing_sets import EXACT, FailingSets
+from ..estimation.limits import Deadline, TimeIsOver
 from ..estimation.tally import Tally
-from .strata import FaultStates, Stratum, Words
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
+from .strata import FaultStates, Stratum
 
 
 @dataclass
 class Batch:
-    """Independent samples: fault sets with importance weights.
+    """Independent samples: fault sets with importance weights."""
 
-    Attributes:
-        samples: How many there are.
-        states: Fault sets; a sample may have several, or none that matters.
-        weights: float64, shape (states,): their importance weights.
-        owners: intp, shape (states,): the sample that each belongs to.
-        classes: What the decoder makes of them; None: it was not asked yet.
-    """
-
-    samples: int
-    states: FaultStates
-    weights: Floats
-    owners: Indices
-    classes: Classes | None = None
+    samples: int  # how many there are
+    states: FaultStates  # fault sets; a sample may have several, or none that matters
+    weights: Floats  # shape (states,): their importance weights
+    owners: Indices  # shape (states,): the sample that each belongs to
+    classes: Classes | None = None  # what the decoder makes of them; None: it was not asked yet
 
 
 class Sampler(ABC):
@@ -78,6 +67,11 @@ class Sampler(ABC):
     @abstractmethod
     def probability(self) -> float:
         """The probability of the part; the largest weight that a sample may have, if not known better."""
+
+    @property
+    def size(self) -> float:
+        """About how many shots enumerate the same; infinite if that is impossible."""
+        return float("inf")
 
     @property
     def counts(self) -> bool:
@@ -128,7 +122,7 @@ class Sampler(ABC):
         return np.hstack([weights, weights * any_wrong, weights * classes.wrong])
 
 
-def classified(classifier: Classifier, rows: npt.NDArray[np.uint64]) -> Classes:
+def classified(classifier: Classifier, rows: Words) -> Classes:
     """What the decoder makes of all of some rows.
 
     Raises:
@@ -169,7 +163,7 @@ class DirectSamples(Sampler):
 
     @property
     def size(self) -> float:
-        """About how many shots enumerate the same; infinite if that is impossible."""
+        """About how many shots enumerate the same; infinite with several numbers of faults."""
         return self._stratum.size(self.least) if self.least == self.most else float("inf")
 
     def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:

@@ -19,16 +19,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Bools, Indices, Integers
 from ..decoding.classifying import Classes, Classifier
-from ..estimation.deadline import Deadline
+from ..estimation.limits import Deadline
 from ..estimation.tally import RunTally
 from .sampler import Batch, DirectSamples, Sampler, classified
-from .strata import FaultStates, Indices, Stratum
-
-Bits = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
+from .strata import FaultStates, Stratum
 
 _CHAINS, _LENGTH = 256, 16
 """Chains of each level, and the states of each. Doubled, a run takes twice the decodes, and has an error
@@ -64,12 +61,12 @@ class _Population:
     states: FaultStates
     scores: Integers
     gaps: Integers
-    wrong: Bits
+    wrong: Bools
 
     def __len__(self) -> int:
         return len(self.scores)
 
-    def taken(self, places: Indices | Bits) -> _Population:
+    def taken(self, places: Indices | Bools) -> _Population:
         """Some of the states."""
         return _Population(
             self.states.taken(places), self.scores[places], self.gaps[places], self.wrong[places]

@@ -25,16 +25,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Bools, Floats, Indices, Words
 from ...base.errors import ResourceLimitError
 from ..decoded_rates.faults.mechanisms import FaultModel
 from ..estimation.failing_sets import padded
-
-Bits = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-Words = npt.NDArray[np.uint64]
 
 _MOST_ENTRIES = 1 << 27
 """Entries of the tables E, of 8 bytes each. Doubled, circuits with 1.4 times as many faults are accepted, and
@@ -172,17 +167,11 @@ def mixed(numbers: Words) -> Words:
 
 @dataclass
 class FaultStates:
-    """Fault sets, each with the number that fixes its coins and quantum outcomes.
+    """Fault sets, each with the number that fixes its coins and quantum outcomes."""
 
-    Attributes:
-        sets: intp, shape (states, room): indices into ``Stratum.faults``, ascending, then -1.
-        rows: uint64, shape (states, words): what the start set, the faults and the coins flip.
-        numbers: uint64, shape (states,): the numbers ω.
-    """
-
-    sets: Indices
-    rows: Words
-    numbers: Words
+    sets: Indices  # shape (states, room): indices into ``Stratum.faults``, ascending, then -1
+    rows: Words  # shape (states, words): what the start set, the faults and the coins flip
+    numbers: Words  # shape (states,): the numbers ω
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -192,7 +181,7 @@ class FaultStates:
         """The number of faults of each state, if all have equally many."""
         return self.sets.shape[1]
 
-    def taken(self, places: Indices | Bits) -> FaultStates:
+    def taken(self, places: Indices | Bools) -> FaultStates:
         """Some of the states."""
         return FaultStates(self.sets[places], self.rows[places], self.numbers[places])
 
@@ -209,21 +198,13 @@ class FaultStates:
 
 @dataclass
 class Weighted:
-    """A block of enumerated fault sets, with all coins and quantum outcomes.
+    """A block of enumerated fault sets, with all coins and quantum outcomes."""
 
-    Attributes:
-        rows: uint64, shape (shots, words): what each flips, with the outcomes.
-        weights: float64, shape (shots,): the probabilities.
-        owners: intp, shape (shots,): which of the sets with their coins each comes from.
-        bare: uint64, shape (sets, words): what these flip without the outcomes.
-        members: intp, shape (sets, room): their mechanisms, -1 for none.
-    """
-
-    rows: Words
-    weights: Floats
-    owners: Indices
-    bare: Words
-    members: Indices
+    rows: Words  # shape (shots, words): what each flips, with the outcomes
+    weights: Floats  # shape (shots,): the probabilities
+    owners: Indices  # shape (shots,): which of the sets with their coins each comes from
+    bare: Words  # shape (sets, words): what these flip without the outcomes
+    members: Indices  # shape (sets, room): their mechanisms, -1 for none
 
 
 class Stratum:
@@ -372,7 +353,7 @@ class Stratum:
             sets, np.where(is_new, self._random_numbers(len(states), rng), states.numbers)
         )
 
-    def coin_bits(self, numbers: Words) -> Bits:
+    def coin_bits(self, numbers: Words) -> Bools:
         """The coins that numbers ω fix: shape (numbers, coins).
 
         They are bits of SplitMix64.

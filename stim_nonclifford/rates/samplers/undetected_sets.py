@@ -13,17 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import stim
 
+from ...base.arrays import Bools, Floats, Indices
 from ...simulation.compiler.compiled_circuit import compile_circuit
-from ..decoded_rates.faults.mechanisms import Floats
+from ..estimation.limits import DEFAULT_MAX_BYTES
 from ..fault_sets.search.halves import Halves
-from ..fault_sets.search.limits import DEFAULT_MAX_BYTES
 from ..fault_sets.search.mechanisms import Mechanisms, native_search
-
-Bools = npt.NDArray[np.bool_]
-Indices = npt.NDArray[np.intp]
 
 MOST_MEMBERS = 6
 """The largest number of members. Doubled, no set would be found often enough."""
@@ -46,19 +42,12 @@ _MOST_HALVES = 1 << 18
 
 @dataclass(frozen=True)
 class Part:
-    """Undetected sets, listed or drawn.
+    """Undetected sets, listed or drawn."""
 
-    Attributes:
-        members: intp, shape (sets, members).
-        weights: float64, shape (sets,): the product of the odds; of drawn sets, the importance weight.
-        replicas: intp, shape (sets,): the join that found each; None: these are all sets.
-        unseen: What one more find would add to the mean over the joins; 0: these are all sets.
-    """
-
-    members: Indices
-    weights: Floats
-    replicas: Indices | None = None
-    unseen: float = 0.0
+    members: Indices  # shape (sets, members)
+    weights: Floats  # shape (sets,): the product of the odds; of drawn sets, the importance weight
+    replicas: Indices | None = None  # shape (sets,): the join that found each; None: these are all sets
+    unseen: float = 0.0  # what one more find would add to the mean over the joins; 0: these are all sets
 
 
 class UndetectedSets:

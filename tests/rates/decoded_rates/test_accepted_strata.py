@@ -18,13 +18,13 @@ import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
-from stim_nonclifford.rates.decoded_rates import estimate
+from stim_nonclifford.rates.decoded_rates.estimate import decoded_rate
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptom, Symptoms, fault_model
 from stim_nonclifford.rates.decoded_rates.partition import partition
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
-from stim_nonclifford.rates.decoding_problems import accepted_problem, exact_symptoms
-from stim_nonclifford.rates.estimation.deadline import Deadline
+from stim_nonclifford.rates.decoding_problems import accepted_problem, decoded_problem, exact_symptoms
+from stim_nonclifford.rates.estimation.limits import Deadline
 from stim_nonclifford.rates.samplers import accepted_sets, undetected_sets
 from stim_nonclifford.rates.samplers.accepted_sets import AcceptedSetSearch
 from stim_nonclifford.rates.samplers.undetected_sets import UndetectedSets
@@ -145,11 +145,10 @@ def test_curves_are_those_of_all_fault_sets(
     postselected: tuple[int, ...],
     decoder: sinter.Decoder,
     listed_from: int,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With lists of accepted sets, and without; cells of few sets are enumerated."""
-    monkeypatch.setattr(estimate, "_LISTED_FROM", listed_from)
-    rate = circuit.logical_error_rate(decoder=decoder, confidence=True, relative_error=0.01, seed=7)
+    asked = accepted_problem(circuit, rate_decoder(decoder, True), None, None, True)
+    rate = decoded_rate(asked, 0.01, 7, lambda _: None, Deadline(None), listed_from)
     probabilities, gaps, wrong = exact_curve(circuit, postselected, decoder)
     assert rate.kept < 1
     assert len(rate.gap_curve) > 2
@@ -345,19 +344,14 @@ def test_intervals_hold_what_no_join_found(monkeypatch: pytest.MonkeyPatch) -> N
     odds = (p / (1 - p)) ** 4
     exact = odds / (1 + odds)
     listed = UndetectedSets.of_size
-    monkeypatch.setattr(estimate, "_LISTED_FROM", 0)
     monkeypatch.setattr(undetected_sets, "_MOST_HALVES", 1 << 7)
     monkeypatch.setattr(sys.modules[partition.__module__], "_MOST_TIMES", 1)
     monkeypatch.setattr(sys.modules[partition.__module__], "MOST_MEMBERS", 4)
     monkeypatch.setattr(
         UndetectedSets, "of_size", lambda sets, size: sets._drawn(4) if size == 4 else listed(sets, size)
     )
-    rates = [
-        circuit.logical_error_rate(
-            decoder="pymatching", postselection_mask=[True] * 43, relative_error=0.1, seed=seed
-        )
-        for seed in range(50)
-    ]
+    asked = decoded_problem(circuit, rate_decoder("pymatching"), [True] * 43, confidence=False)
+    rates = [decoded_rate(asked, 0.1, seed, lambda _: None, Deadline(None), 0) for seed in range(50)]
     assert sum(rate.logical_error_rate == 0 for rate in rates) >= 5
     assert sum(not rate.interval[0] <= exact <= rate.interval[1] for rate in rates) < 13
     found = [rate.logical_error_rate for rate in rates]

@@ -13,7 +13,7 @@ import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoding import classifying
-from stim_nonclifford.rates.estimation import deadline
+from stim_nonclifford.rates.estimation import limits
 from stim_nonclifford.rates.results import LogicalErrorRate
 from tests.support.rates.decoded_rate_cases import (
     Wrapped,
@@ -286,7 +286,7 @@ def with_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that moves on each time somebody looks at it."""
     looks = itertools.count()
     clock = SimpleNamespace(monotonic=lambda: 0.005 * next(looks))
-    for module in (deadline, classifying):
+    for module in (limits, classifying):
         monkeypatch.setattr(module, "time", clock)
 
 
@@ -330,7 +330,7 @@ def test_a_slow_decoder_is_asked_in_small_batches(
         return np.zeros((len(dets), 1), dtype=np.uint8)
 
     clock = SimpleNamespace(monotonic=lambda: 0.01 * sum(rows), perf_counter=lambda: 0.01 * sum(rows))
-    for module in (deadline, classifying):
+    for module in (limits, classifying):
         monkeypatch.setattr(module, "time", clock)
     rate = surface_code(2e-3).logical_error_rate(decoder=Wrapped(answer), max_seconds=max_seconds, seed=1)
     assert rate.interval[0] < rate.logical_error_rate < rate.interval[1]

@@ -15,21 +15,21 @@ from scipy.stats import chi2
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import estimate
-from stim_nonclifford.rates.decoded_rates.estimate import Search
+from stim_nonclifford.rates.decoded_rates.estimate import Parts, Search
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     FaultModel,
     Symptoms,
     fault_model,
     symptoms_of,
 )
-from stim_nonclifford.rates.decoded_rates.partition import partition
+from stim_nonclifford.rates.decoded_rates.partition import Partition, partition
 from stim_nonclifford.rates.decoded_rates.questions import DecodingProblem
 from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
 from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
-from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
 from stim_nonclifford.rates.estimation.interval import ratio_of
+from stim_nonclifford.rates.estimation.limits import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, RunTally, Tally
 from stim_nonclifford.rates.samplers.backward_deletion import BackwardDeletion, Orphans
 from stim_nonclifford.rates.samplers.sampler import DirectSamples, Enumeration, Sampler
@@ -366,7 +366,8 @@ def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pyt
     none = np.zeros(case.model.num_detectors, dtype=np.bool_)
     asked = DecodingProblem(symptoms, CompiledRateDecoder("any", case.predict), none, None, False)
     seed = np.random.SeedSequence(6)
-    search = Search(asked, 0.01, FOREVER, lambda _: None, case.model, (case.stratum,), None, seed)
+    shots = Partition((case.stratum,), case.model)
+    search = Search(Parts(asked, shots, 0.01, FOREVER, seed), lambda _: None)
     assert search.run(1 << 22)
     rate, exact = search.result(), float(case.wrong.sum())
     assert "backward deletion" in {each.method for each in rate.strata}

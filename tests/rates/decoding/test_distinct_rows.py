@@ -16,7 +16,7 @@ from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.distinct_rows import DistinctRows
 from stim_nonclifford.rates.decoding.kept_shot_decoding import CheckedDecoder, KeptShotDecoding
 from stim_nonclifford.rates.decoding.record_gaps import RecordGaps
-from stim_nonclifford.rates.estimation.deadline import Deadline
+from stim_nonclifford.rates.estimation.limits import Deadline
 from tests.support.rates.decoded_rate_cases import model_of, surface_code
 
 

@@ -13,8 +13,8 @@ import scipy.stats
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.fault_sets.interface import search_of
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import MAX_WEIGHT
 from stim_nonclifford.rates.results import LogicalErrorRate
 

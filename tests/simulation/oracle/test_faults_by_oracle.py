@@ -19,7 +19,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.results import NoisePlace
 
 from ...support.oracle.certain_circuits import certain_circuit

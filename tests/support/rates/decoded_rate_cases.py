@@ -17,7 +17,7 @@ import stim_nonclifford as snc
 from benchmarks.rates import coverage
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoding.classifying import Classifier
-from stim_nonclifford.rates.estimation.deadline import Deadline
+from stim_nonclifford.rates.estimation.limits import Deadline
 
 T_STATE = "RX {a}\nT {a}\nX_ERROR({p}) {a}\nT_DAG {a}\nMX {a}\nDETECTOR rec[-1]\n"
 """A detector that an error fires in half of the cases."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import stim_nonclifford as snc
 from stim_nonclifford.base.masks import Mask, postselected_outputs
 from stim_nonclifford.circuit.rates import planned
+from stim_nonclifford.rates.estimation.limits import DEFAULT_MAX_BYTES, Limits
 from stim_nonclifford.rates.fault_sets import MalignantSet
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from stim_nonclifford.rates.fault_sets.malignant import malignant_sets
-from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.simulation.faults import FaultTable
 
@@ -36,7 +36,7 @@ def rate_of_anything(
 ) -> LogicalErrorRate:
     """What ``logical_error_rate`` computes, also where it would refuse to call the result an error rate."""
     outputs = postselected_outputs(detectors, observables, circuit.num_detectors, circuit.num_observables)
-    asked = PlannedCircuit.of(circuit.compile(), outputs)
+    asked = PlannedCircuit(circuit.compile(), outputs)
     return estimate_rates([asked], limits or Limits(), seed, 1, False)[0]
 
 
@@ -46,7 +46,7 @@ def malignant_sets_of_anything(circuit: snc.Circuit, max_weight: int) -> list[Ma
     There is none if no shot is ever kept.
     """
     outputs = postselected_outputs("all", None, circuit.num_detectors, circuit.num_observables)
-    plan = PlannedCircuit.of(circuit.compile(), outputs).plan()
+    plan = PlannedCircuit(circuit.compile(), outputs).plan()
     if plan.never_kept:
         return []
     named = FaultTable(circuit.to_stim(), circuit.compile()).by_mechanism(plan)

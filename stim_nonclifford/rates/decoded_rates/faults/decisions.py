@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from ....base.arrays import Bools, Bytes, Floats, Integers, Words
 from ....simulation.decisions import DecisionPasses, Requested
 from ....simulation.plan import SamplingPlan
-from .mechanisms import MOST_ROWS, Floats, Symptom, Symptoms, Words
+from .mechanisms import MOST_ROWS, Symptom, Symptoms
 from .outcomes import symptoms_by_rows
 
 _ASKED_AGAIN = 64
 """States that are decided once more with those of each call, to see whether a decoder is random. Doubled, one
 that is random on few states is found out in half as many calls."""
-
-Bools = npt.NDArray[np.bool_]
 
 
 class DecidedOutcomes:
@@ -51,7 +49,7 @@ class DecidedOutcomes:
     def __init__(
         self,
         passes: DecisionPasses,
-        wrong: Callable[[npt.NDArray[np.uint8]], Bools],
+        wrong: Callable[[Bytes], Bools],
         postselected: Bools,
         is_random: Callable[[], bool],
         name: str,
@@ -145,7 +143,7 @@ class PredictsNothing:
     def __init__(self, num_observables: int) -> None:
         self._bytes = -(-num_observables // 8)
 
-    def __call__(self, dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    def __call__(self, dets: Bytes, /) -> tuple[Bytes, Integers]:
         """No flips, and gaps of 0."""
         return np.zeros((len(dets), self._bytes), dtype=np.uint8), np.zeros(len(dets), dtype=np.int64)
 

@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import stim
 
+from ....base.arrays import Bools, Bytes, Floats, Indices, Integers, Words
 from ....base.probabilities import exactly_one
 from ...decoding.matching.matching_graph import model_errors
 
-Floats = npt.NDArray[np.float64]
-Words = npt.NDArray[np.uint64]
 Symptom = tuple[tuple[int, ...], ...]
 """Detectors, observables and, where outputs depend on quantum outcomes, signature bits that are flipped."""
 
@@ -38,9 +36,9 @@ class Outcomes(Protocol):
     @property
     def can_be_divided(self) -> bool: ...  # noqa: D102
     @property
-    def dependent(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
+    def dependent(self) -> Bools: ...  # noqa: D102
     def flips(self, signatures: Words, numbers: Words) -> Words: ...  # noqa: D102
-    def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]: ...  # noqa: D102
+    def law(self, signature: Words) -> tuple[Floats, Bools]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -48,23 +46,15 @@ class Symptoms:
     """The independent errors of one circuit.
 
     A mechanism that is likelier than 1/2 is expected to act: its absence is the error.
-
-    Attributes:
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-        expected: The detectors and observables that are flipped if no error happens.
-        probabilities: The probability of each error, by the detectors and the observables that it flips;
-            above 0, at most 1/2.
-        outcomes: What quantum outcomes flip; None: outputs follow from the errors alone.
-        ignored: Detectors that are left out: no symptom has them.
     """
 
     num_detectors: int
     num_observables: int
-    expected: Symptom
+    expected: Symptom  # the detectors and observables that are flipped if no error happens
+    # the probability of each error, by the detectors and the observables that it flips; above 0, at most 1/2
     probabilities: Mapping[Symptom, float]
-    outcomes: Outcomes | None = None
-    ignored: frozenset[int] = frozenset()
+    outcomes: Outcomes | None = None  # what quantum outcomes flip; None: outputs follow from the errors alone
+    ignored: frozenset[int] = frozenset()  # detectors that are left out: no symptom has them
 
     def without(self, detectors: Iterable[int]) -> Symptoms:
         r"""The errors without some detectors: errors that differ in these only are merged.
@@ -135,41 +125,27 @@ class FaultModel:
     A row has words for the detectors, for the observables, and two for a hash value of the detectors: all
     three of a fault set are the exclusive or of those of its members. Where outputs depend on quantum
     outcomes, words for the signature follow, and ``with_outcomes`` flips what the outcomes flip.
-
-    Attributes:
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-        flips: uint64, shape (mechanisms, words): the row of each mechanism.
-        base: uint64, shape (words,): the row of the empty fault set.
-        log_odds: float64, shape (mechanisms,): ln(q / (1 - q)).
-        detector_words: The number of words for detectors.
-        observable_words: The number of words for observables.
-        symptoms: The symptom of each mechanism.
-        postselected: uint64, shape (detector_words,): the detectors that discard a shot.
-        outcomes: What quantum outcomes flip; None: outputs follow from the errors alone.
-        output_rows: uint64, shape (outputs, words): the row of each detector and each observable.
-        ignored: Detectors that are left out.
     """
 
     num_detectors: int
     num_observables: int
-    flips: Words
-    base: Words
-    log_odds: Floats
+    flips: Words  # shape (mechanisms, words): the row of each mechanism
+    base: Words  # shape (words,): the row of the empty fault set
+    log_odds: Floats  # shape (mechanisms,): ln(q / (1 - q))
     detector_words: int
     observable_words: int
-    symptoms: tuple[Symptom, ...]
-    postselected: Words
-    outcomes: Outcomes | None
-    output_rows: Words
-    ignored: frozenset[int]
+    symptoms: tuple[Symptom, ...]  # the symptom of each mechanism
+    postselected: Words  # shape (detector_words,): the detectors that discard a shot
+    outcomes: Outcomes | None  # what quantum outcomes flip; None: outputs follow from the errors alone
+    output_rows: Words  # shape (outputs, words): the row of each detector and each observable
+    ignored: frozenset[int]  # detectors that are left out
 
     @property
     def num_mechanisms(self) -> int:
         """Number of mechanisms."""
         return len(self.flips)
 
-    def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
+    def detectors(self, rows: Words) -> Bytes:
         """The detection events of rows, bit-packed as decoders get them."""
         packed = np.ascontiguousarray(rows[:, : self.detector_words]).view(np.uint8)
         return np.ascontiguousarray(packed[:, : -(-self.num_detectors // 8)])
@@ -183,7 +159,7 @@ class FaultModel:
         """Whether there are detectors that discard a shot."""
         return bool(self.postselected.any())
 
-    def fired(self, rows: Words) -> npt.NDArray[np.int64]:
+    def fired(self, rows: Words) -> Integers:
         """How many of the detectors that discard a shot fire in rows."""
         if not self.postselects:
             return np.zeros(len(rows), dtype=np.int64)
@@ -202,7 +178,7 @@ class FaultModel:
         flipped = self.outcomes.flips(self.signatures(rows), numbers)
         return rows ^ self.rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
 
-    def with_all_outcomes(self, rows: Words) -> tuple[npt.NDArray[np.intp], Floats, Words]:
+    def with_all_outcomes(self, rows: Words) -> tuple[Indices, Floats, Words]:
         """All rows that quantum outcomes can make of rows without them.
 
         Args:
@@ -229,7 +205,7 @@ class FaultModel:
         """The words of the signatures of rows."""
         return rows[:, self.detector_words + self.observable_words + _HASH_WORDS :]
 
-    def rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:
+    def rows_of_outputs(self, bits: Bytes) -> Words:
         """The rows of flipped outputs: uint8, shape (rows, detectors and observables at least)."""
         found = np.zeros((len(bits), self.output_rows.shape[1]), dtype=np.uint64)
         row, output = np.nonzero(bits)

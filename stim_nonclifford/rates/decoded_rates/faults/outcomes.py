@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from ....base.arrays import Bools, Bytes, Floats, Words
 from ....base.probabilities import exactly_one
 from ....simulation.compiler.algebra.gf2 import mask_of, ones
 from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine
 from ....simulation.plan import SamplingPlan
-from .mechanisms import Floats, Outcomes, Symptom, Symptoms, Words
+from .mechanisms import Outcomes, Symptom, Symptoms
 
 _MOST_SUMMED = 10
 """Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
@@ -44,12 +45,12 @@ class PlanOutcomes:
     def __init__(self, plan: SamplingPlan) -> None:
         self._plan = plan
         self._engine = CpuEngine(plan)
-        self._laws: dict[bytes, tuple[Floats, npt.NDArray[np.uint8]]] = {}  # bit-packed
+        self._laws: dict[bytes, tuple[Floats, Bytes]] = {}  # bit-packed
         self.num_signature_bits = plan.num_signature_bits
         self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
 
     @property
-    def dependent(self) -> npt.NDArray[np.bool_]:
+    def dependent(self) -> Bools:
         """The outputs that an outcome flips: bool, shape (outputs,)."""
         plan = self._plan
         found = np.zeros(plan.num_outputs, dtype=np.bool_)
@@ -70,7 +71,7 @@ class PlanOutcomes:
         words = -(-self.num_signature_bits // 64)
         return self._engine.outcomes(signatures[:, :words], numbers, 0)
 
-    def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def law(self, signature: Words) -> tuple[Floats, Bools]:
         """All outcomes of a signature.
 
         Args:

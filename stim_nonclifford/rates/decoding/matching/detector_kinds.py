@@ -35,17 +35,11 @@ _REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class DetectorKind:
-    """What the decoder is told of a detector.
+    """What the decoder is told of a detector."""
 
-    Attributes:
-        basis: "X" or "Z": the basis of the check. None: the decoder does not know the detector.
-        color: 0, 1 or 2 in the color code: the color of the tile. None: outside of it.
-        postselected: Whether the detector discards the shot if it fires. All that are not known do.
-    """
-
-    basis: Basis | None
-    color: int | None
-    postselected: bool
+    basis: Basis | None  # "X" or "Z": the basis of the check. None: the decoder does not know the detector.
+    color: int | None  # 0, 1 or 2 in the color code: the color of the tile. None: outside of it.
+    postselected: bool  # whether the detector discards the shot if it fires. All that are not known do.
 
 
 _UNKNOWN = DetectorKind(None, None, True)

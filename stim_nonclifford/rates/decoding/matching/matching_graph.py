@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 import stim
-from numpy.typing import NDArray
 
 from ....base.arguments import check_types, integer
+from ....base.arrays import Bools
 from ....base.probabilities import exactly_one
 from ....simulation.compiler.heralds import with_heralds_apart
 
@@ -45,14 +45,10 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class EdgeProbabilities:
-    """The edges of an error model.
+    """The edges of an error model."""
 
-    Attributes:
-        edges: The probability of each edge, if no herald fires.
-        given_herald: For each herald, the probabilities of the errors that it announces, if it fires.
-    """
-
-    edges: dict[Edge, float]
+    edges: dict[Edge, float]  # the probability of each edge, if no herald fires
+    # for each herald, the probabilities of the errors that it announces, if it fires
     given_herald: dict[int, dict[Edge, float]]
 
 
@@ -168,7 +164,7 @@ def _given(errors: list[tuple[float, list[Edge]]]) -> dict[Edge, float]:
     return found
 
 
-def detectors_that_matter(model: stim.DetectorErrorModel) -> NDArray[np.bool_]:
+def detectors_that_matter(model: stim.DetectorErrorModel) -> Bools:
     r"""The detectors whose events can change a prediction of PyMatching.
 
     A part of the graph whose edges flip no observable is matched for itself, whatever its events are: in a
@@ -199,20 +195,14 @@ def detectors_that_matter(model: stim.DetectorErrorModel) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class SplitGraph:
-    """A matching graph with split nodes.
+    """A matching graph with split nodes."""
 
-    Attributes:
-        ends: The nodes of each edge, one or two: detectors, then copies.
-        added: bool, shape (num_detectors,): the detectors that are added to the observable.
-        copies: For each copy, the nodes that change if it fires: the copy and, unless it is that of the
-            boundary, its detector.
-        num_nodes: Number of detectors and copies.
-    """
-
-    ends: dict[Edge, tuple[int, ...]]
-    added: NDArray[np.bool_]
+    ends: dict[Edge, tuple[int, ...]]  # the nodes of each edge, one or two: detectors, then copies
+    added: Bools  # shape (num_detectors,): the detectors that are added to the observable
+    # for each copy, the nodes that change if it fires: the copy and, unless it is that of the boundary, its
+    # detector
     copies: list[tuple[int, ...]]
-    num_nodes: int
+    num_nodes: int  # number of detectors and copies
 
     @property
     def splits_boundary_only(self) -> bool:
@@ -254,7 +244,7 @@ def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitG
     return SplitGraph(ends, added, copies, num_detectors + len(copies))
 
 
-def _added_detectors(likelihoods: Mapping[Edge, float], num_detectors: int) -> NDArray[np.bool_]:
+def _added_detectors(likelihoods: Mapping[Edge, float], num_detectors: int) -> Bools:
     """Detectors whose sum with the observable is flipped by no edge of a spanning forest."""
     boundary = num_detectors
     parent = list(range(num_detectors + 1))

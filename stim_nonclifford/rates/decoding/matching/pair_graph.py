@@ -26,20 +26,15 @@ from .matching_graph import Edge, EdgeProbabilities, ModelError
 
 @dataclass(frozen=True)
 class BasisGraph:
-    """The matching graph of the detectors of one basis.
+    """The matching graph of the detectors of one basis."""
 
-    Attributes:
-        detectors: The detectors of the basis that the decoder knows, ascending. They are the first nodes, in
-            this order; the nodes of pairs follow.
-        num_nodes: Number of nodes.
-        probabilities: The edges between nodes. Observable 0 of an edge stands for ``observables``.
-        observables: The observables that a logical error of this basis flips, as a mask; 0: none.
-    """
-
+    # the detectors of the basis that the decoder knows, ascending. They are the first nodes, in this order;
+    # the nodes of pairs follow.
     detectors: tuple[int, ...]
     num_nodes: int
+    # the edges between nodes. Observable 0 of an edge stands for ``observables``.
     probabilities: EdgeProbabilities
-    observables: int
+    observables: int  # the observables that a logical error of this basis flips, as a mask; 0: none
 
 
 _End = int | frozenset[int] | tuple[frozenset[int], int]

@@ -21,16 +21,14 @@ from ....simulation.engines.random_streams import Stream
 from ....simulation.engines.time_limit import time_limit
 from ....simulation.plan import SamplingPlan
 from ...estimation.allocation import Contributions, allocate
-from ...estimation.deadline import Deadline
-from ...estimation.interval import COVERAGE
+from ...estimation.limits import Deadline, Limits, price
 from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
 from .estimate import Estimate, Totals, totals_of
 from .joins import JoinedSets
-from .limits import Limits, price
 from .mechanisms import MAX_WEIGHT, Mechanisms, decided_by_faults
-from .outcomes import KEPT, WRONG
 from .search import Search
+from .strata import KEPT, WRONG
 
 _ALONE = 3
 """Weights that are sampled each on its own; all larger ones are one stratum. If it is doubled, strong noise
@@ -203,7 +201,7 @@ class Allocation:
 
     def _excess(self, totals: Totals) -> float:
         """How far the square of the uncertainty is above what was asked for, in units of that."""
-        uncertainty = uncertainty_of(totals.asked, totals.error_of_sum, totals.interval_of_sum(COVERAGE))
+        uncertainty = uncertainty_of(totals.asked, totals.error_of_sum, totals.interval_of_sum)
         return (uncertainty / self._allowed(totals)) ** 2 - 1
 
     def _is_done(self) -> bool:

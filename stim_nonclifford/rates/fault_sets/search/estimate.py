@@ -10,62 +10,36 @@ import numpy as np
 
 from ...estimation.interval import interval_of_weighted_sum
 from .joins import FEW
-from .outcomes import KEPT, WRONG
-from .search import Search
-from .strata import StratumSums
+from .search import FaultSetStratum, Search
+from .strata import KEPT, WRONG, StratumSums
 
 
 @dataclass(frozen=True)
 class WeightRow:
-    """A stratum, as it is printed.
+    """A stratum, as it is printed."""
 
-    Attributes:
-        weights: The weights.
-        method: How their sets were found: ``"enumerated"`` or ``"join"``.
-        draws: Number of random draws; 0 if all sets were enumerated.
-        sets: Sets that pass the checks, each as often as it was found.
-        mass: Probability of all sets of these weights.
-        sums: The sums, as probabilities.
-    """
-
-    weights: range
-    method: str
-    draws: int
-    sets: int
-    mass: float
-    sums: StratumSums
+    stratum: FaultSetStratum
+    mass: float  # probability of all sets of these weights
+    sums: StratumSums  # as probabilities
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over all strata, as probabilities.
+    """Sums over all strata, as probabilities."""
 
-    Attributes:
-        kept: P(kept).
-        wrong: P(kept and wrong).
-        exact: The part of the sum asked for that comes from enumerated sets.
-        variance: Variance of ``wrong - rate * kept``, or of ``kept`` in a search for that alone.
-        kept_error: The standard error of ``kept``, as ``error_of_sum``.
-        missed: By how much the largest event that may have been missed would have changed the sum asked for,
-            of all strata. It is one event and not one of each stratum: see ``interval_of_weighted_sum``.
-        rest: Probability of all sets that were neither enumerated nor sampled.
-        rest_passing: An upper bound on the probability of those of them that pass the noise-only checks.
-        rest_kept: The same bound for the sum P(kept), which may come from another search.
-        rows: The strata.
-        column: The sum asked for, ``KEPT`` or ``WRONG``.
-    """
-
-    kept: float
-    wrong: float
-    exact: float
-    variance: float
-    kept_error: float
+    kept: float  # P(kept)
+    wrong: float  # P(kept and wrong)
+    exact: float  # the part of the sum asked for that comes from enumerated sets
+    variance: float  # of ``wrong - rate * kept``, or of ``kept`` in a search for that alone
+    kept_error: float  # the standard error of ``kept``, as ``error_of_sum``
+    # by how much the largest event that may have been missed would have changed the sum asked for, of all
+    # strata: it is one event and not one of each stratum (see ``interval``)
     missed: float
-    rest: float
-    rest_passing: float
-    rest_kept: float
+    rest: float  # probability of all sets that were neither enumerated nor sampled
+    rest_passing: float  # an upper bound on the probability of those of them that pass the noise-only checks
+    rest_kept: float  # the same bound for the sum P(kept), which may come from another search
     rows: tuple[WeightRow, ...]
-    column: int = WRONG
+    column: int = WRONG  # the sum asked for, ``KEPT`` or ``WRONG``
 
     @property
     def asked(self) -> float:
@@ -91,14 +65,16 @@ class Totals:
         """
         return _error(self.variance, self.missed, self.rest_passing)
 
-    def interval_of_sum(self, coverage: float) -> tuple[float, float]:
+    @property
+    def interval_of_sum(self) -> tuple[float, float]:
         """Limits for the sum asked for."""
-        low, high = interval_of_weighted_sum(self.asked - self.exact, self.variance, self.missed, coverage)
+        low, high = interval_of_weighted_sum(self.asked - self.exact, self.variance, self.missed)
         return self.exact + low, self.exact + high + self.rest_passing
 
-    def interval(self, coverage: float) -> tuple[float, float]:
+    @property
+    def interval(self) -> tuple[float, float]:
         """Limits for the logical error rate."""
-        low, high = self.interval_of_sum(coverage)
+        low, high = self.interval_of_sum
         # All sets that were left out and pass may be kept and wrong, or all kept and right.
         return (low / (self.kept + self.rest_kept), high / self.kept) if self.kept else (0.0, 1.0)
 
@@ -106,16 +82,16 @@ class Totals:
 def totals_of(search: Search) -> Totals:
     """The sums of a search so far."""
     nothing, coin_factor = search.mechanisms.nothing, search.mechanisms.coin_factor
-    rows = []
-    for each in search.strata:
-        mass = nothing * float(search.masses[each.weights].sum())
-        rows.append(WeightRow(each.weights, each.method, each.draws, each.sets, mass, search.sums(each)))
+    rows = [
+        WeightRow(each, nothing * float(search.masses[each.weights].sum()), search.sums(each))
+        for each in search.strata
+    ]
     kept, wrong = (math.fsum(getattr(row.sums, name) for row in rows) for name in ("kept", "wrong"))
     column = WRONG if search.column is None else search.column
     rate = wrong / kept if kept else 0.0
     rest_passing = search.rest_passing(search.next_weight) * coin_factor
     missed = max((row.sums.missed for row in rows), default=0.0)
-    exact = (row.sums for row in rows if not row.draws)
+    exact = (row.sums for row in rows if not row.stratum.draws)
     return Totals(
         kept=kept,
         wrong=wrong,
@@ -152,12 +128,12 @@ class Estimate:
             return wrong
         kept = totals_of(self.searches[0])
         rate = wrong.wrong / kept.kept if kept.kept else 0.0
-        found = {row.weights[0]: row for row in kept.rows}
+        found = {row.stratum.weights[0]: row for row in kept.rows}
         rows, missed = [], 0.0
         for row in wrong.rows:
-            own = [found.pop(k).sums for k in row.weights if k in found]
-            sums = row.sums
-            if len(own) == 1 and len(row.weights) == 1 and row.draws and row.sets < FEW:
+            stratum, sums = row.stratum, row.sums
+            own = [found.pop(k).sums for k in stratum.weights if k in found]
+            if len(own) == 1 and len(stratum.weights) == 1 and stratum.draws and stratum.sets < FEW:
                 # Wrong sets are some of the kept ones.
                 sums = replace(sums, missed=min(sums.missed, own[0].kept + own[0].missed))
             missed = max(missed, sums.missed)
@@ -177,7 +153,7 @@ class Estimate:
         )
 
     def error_patterns(self) -> dict[int, float]:
-        """For each combination of flipped observables P(kept and this combination)."""
+        """P(kept and this combination), for each combination of flipped observables."""
         search = self.searches[-1]
         if len(self.searches) > 1:
             wrong = totals_of(search).wrong

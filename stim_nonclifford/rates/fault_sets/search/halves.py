@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .outcomes import Floats
+from ....base.arrays import Floats
 
 Draws = npt.NDArray[np.uint32]
 
@@ -30,17 +30,13 @@ class Halves:
     """Sizes of the halves that find sets of one weight, or of several together.
 
     Sets of one weight w are made of w // 2 and w - w // 2 mechanisms. For several weights, a half has k
-    mechanisms with a probability in proportion to e_k / 2^k: then all sets are found equally densely, as if
-    each of their mechanisms went left or right by the toss of a coin. Sizes that are too small are left out,
-    so that as many sets of the smallest weight as possible are found.
-
-    Attributes:
-        weights: The weights of the sets that are found.
-        masses: float64: e_0, e_1, ..., up to the largest weight at least.
+    mechanisms with a probability in proportion to e_k / 2^k: as if each mechanism of a set went left or right
+    by the toss of a coin. Sizes that are too small are left out, so that as many sets of the smallest weight
+    as possible are found.
     """
 
-    weights: range
-    masses: Floats
+    weights: range  # the weights of the sets that are found
+    masses: Floats  # float64: e_0, e_1, ..., up to the largest weight at least
 
     @cached_property
     def _parts(self) -> tuple[Floats, Floats]:

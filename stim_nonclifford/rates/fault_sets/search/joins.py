@@ -26,16 +26,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...._native import FaultSetStudy
+from ....base.arrays import Floats, Integers
 from ...estimation.interval import COVERAGE
+from ...estimation.limits import Limits, price
 from .halves import Halves
-from .limits import Limits, price
-from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
-from .strata import Numbers, StratumSums, product_sum
-
-Integers = npt.NDArray[np.int64]
+from .strata import KEPT, WRONG, Numbers, OutcomeClasses, StratumSums, product_sum
 
 FEW = 10
 """Effective hits, (sum)^2 / (sum of squares), and largest sums, from which the size of others is
@@ -51,31 +48,20 @@ _FIRST_HALVES = 400_000
 
 @dataclass(frozen=True)
 class Join:
-    """Fault sets that a join found and that can be kept, each as often as it was found.
+    """Fault sets that a join found and that can be kept, each as often as it was found."""
 
-    Attributes:
-        halves: Number of left halves, and of right halves.
-        classes: The outcome class of each find.
-        members: uint32, shape (finds, largest weight): mechanisms, filled up with the number of mechanisms.
-        sizes: For each find the number of its mechanisms.
-        weights: float64, shape (finds,): importance weights in units of odds.
-        sides: For each find the number of its left half, and of its right half.
-        largest: The largest sum of importance weights of a half, kept or not.
-        sets: Number of finds that pass the checks, kept or not.
-        candidates: Those of them that may be kept, as far as that is known without outcome distributions.
-        passing: The sum of the importance weights of all finds, kept or not.
-    """
-
-    halves: int
-    classes: Numbers
+    halves: int  # number of left halves, and of right halves
+    classes: Numbers  # the outcome class of each find
+    # uint32, shape (finds, largest weight): mechanisms, filled up with the number of mechanisms
     members: Numbers
-    sizes: Integers
-    weights: Floats
-    sides: tuple[Integers, Integers]
-    largest: float
-    sets: int = 0
+    sizes: Integers  # for each find the number of its mechanisms
+    weights: Floats  # shape (finds,): importance weights in units of odds
+    sides: tuple[Integers, Integers]  # for each find the number of its left half, and of its right half
+    largest: float  # the largest sum of importance weights of a half, kept or not
+    sets: int = 0  # number of finds that pass the checks, kept or not
+    # those of them that may be kept, as far as that is known without outcome distributions
     candidates: int = 0
-    passing: float = 0.0
+    passing: float = 0.0  # the sum of the importance weights of all finds, kept or not
 
     def covariance(self, values: Floats) -> Floats:
         """The covariance of sums over finds, of values with shape (finds, n)."""

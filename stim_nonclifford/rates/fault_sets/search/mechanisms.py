@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._native import FaultSetStudy, certain_checks
+from ....base.arrays import Bools, Floats, Words
 from ....simulation.plan import SamplingPlan, plain_attributes
 
 MAX_WEIGHT = 64
@@ -28,35 +29,20 @@ MAX_WEIGHT = 64
 _PART_FOR_PAIRS = 8
 """Inverse of the part of the memory for the table of pairs. If it is doubled, large circuits take longer."""
 
-Bits = npt.NDArray[np.bool_]
-Words = npt.NDArray[np.uint64]
-
 
 @dataclass(frozen=True)
 class Mechanisms:
-    """What the search needs of a plan; M mechanisms, C checks. Effects are words of signature, then outputs.
+    """What the search needs of a plan of M mechanisms. Effects are words of signature, then outputs."""
 
-    Attributes:
-        checks: bool, shape (M, C): the checks that each mechanism flips, without those that coins randomize.
-        target: bool, shape (C,): the checks that a fault set must flip for a shot to be kept.
-        effects: uint64, shape (M, words): signature and outputs that each mechanism flips.
-        coins: uint64, shape (num_coins, words): what the remaining coins flip.
-        odds: float64, shape (M,).
-        sites: int32, shape (M,): at most one mechanism of a site >= 0 is in a set.
-        nothing: Probability that no mechanism acts.
-        coin_factor: Probability that the tosses of the removed coins pass their checks.
-        base: uint64, shape (words,): the effect of the empty set.
-    """
-
-    checks: Bits
-    target: Bits
-    effects: Words
-    coins: Words
-    odds: npt.NDArray[np.float64]
-    sites: npt.NDArray[np.int32]
-    nothing: float
-    coin_factor: float
-    base: Words
+    checks: Bools  # shape (M, checks): what each mechanism flips, without checks that coins randomize
+    target: Bools  # shape (checks,): what a fault set must flip for a shot to be kept
+    effects: Words  # shape (M, words): signature and outputs that each mechanism flips
+    coins: Words  # shape (num_coins, words): what the remaining coins flip
+    odds: Floats  # shape (M,)
+    sites: npt.NDArray[np.int32]  # shape (M,): at most one mechanism of a site >= 0 is in a set
+    nothing: float  # probability that no mechanism acts
+    coin_factor: float  # probability that the tosses of the removed coins pass their checks
+    base: Words  # shape (words,): the effect of the empty set
 
     @property
     def most_members(self) -> int:
@@ -64,7 +50,7 @@ class Mechanisms:
         sites = self.sites[self.sites >= 0]
         return int(np.count_nonzero(self.sites < 0)) + len(np.unique(sites))
 
-    def masses(self, max_weight: int) -> npt.NDArray[np.float64]:
+    def masses(self, max_weight: int) -> Floats:
         """The sum of the odds of all sets of each weight up to one: elementary symmetric polynomials."""
         groups = list(self.odds[self.sites < 0])
         for site in np.unique(self.sites[self.sites >= 0]):
@@ -90,7 +76,9 @@ def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
 
 
 def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
-    """The mechanisms of a plan, with coins removed from its checks."""
+    """The mechanisms of a plan, with coins removed from its checks; some shot must be kept."""
+    if plan.never_kept:
+        raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
     constant = np.zeros(plan.num_row_bits, dtype=np.bool_)
     constant[plan.constant] = True
     certain, targets, of_outputs = _certain_checks(plan)
@@ -133,15 +121,14 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
     )
 
 
-def _certain_checks(plan: SamplingPlan) -> tuple[Bits, Bits, Bits | None]:
+def _certain_checks(plan: SamplingPlan) -> tuple[Bools, Bools, Bools | None]:
     """Parities of signature bits that decide on sums of outcome checks, and those of a kept shot.
 
-    The third are those that flip the outputs of kept shots, if a signature decides on all outcomes, and that
-    without any bit on kept shots without a flip.
+    The third are those that flip the outputs of kept shots, if a signature decides on all outcomes.
     """
     found = certain_checks(plain_attributes(plan))
 
-    def bits(name: str, count: int) -> Bits:
+    def bits(name: str, count: int) -> Bools:
         words = found[name].reshape(count, -(-plan.num_signature_bits // 64)).view(np.uint8)
         return np.unpackbits(words, axis=1, bitorder="little", count=plan.num_signature_bits).astype(np.bool_)
 
@@ -152,12 +139,12 @@ def _certain_checks(plan: SamplingPlan) -> tuple[Bits, Bits, Bits | None]:
     return bits("parities", len(targets)), targets, of_outputs
 
 
-def _overlaps(rows: Bits, sets: Bits) -> Bits:
+def _overlaps(rows: Bools, sets: Bools) -> Bools:
     """Whether rows have an odd number of their first bits in common with sets, shape (rows, sets)."""
     return (rows[:, : sets.shape[1]].astype(np.float32) @ sets.astype(np.float32).T) % 2 == 1
 
 
-def _odds(plan: SamplingPlan) -> tuple[npt.NDArray[np.float64], float]:
+def _odds(plan: SamplingPlan) -> tuple[Floats, float]:
     free = plan.sites < 0
     odds = np.tanh(plan.rates)
     nothing = -float(np.log1p(odds[free]).sum())  # ln of the product of 1 - q = 1 / (1 + odds)
@@ -169,9 +156,9 @@ def _odds(plan: SamplingPlan) -> tuple[npt.NDArray[np.float64], float]:
     return odds, math.exp(nothing)
 
 
-def _without_redundant(coins: Bits) -> Bits:
+def _without_redundant(coins: Bools) -> Bools:
     """A basis of the coins, each with a leading bit that no other one has."""
-    basis: list[Bits] = []
+    basis: list[Bools] = []
     for coin in coins:
         row = coin.copy()
         for other in basis:
@@ -186,7 +173,7 @@ def _without_redundant(coins: Bits) -> Bits:
     return np.array(basis, dtype=np.bool_).reshape(len(basis), coins.shape[1])
 
 
-def _reduced(rows: Bits, coins: Bits) -> Bits:
+def _reduced(rows: Bools, coins: Bools) -> Bools:
     """Rows with the leading bits of the coins cleared: sets that differ by coins only have one effect."""
     rows = rows.copy()
     for coin in coins:
@@ -194,11 +181,11 @@ def _reduced(rows: Bits, coins: Bits) -> Bits:
     return rows
 
 
-def _packed(bits: Bits, num_signature_bits: int) -> Words:
+def _packed(bits: Bools, num_signature_bits: int) -> Words:
     return np.hstack([packed_words(bits[:, :num_signature_bits]), packed_words(bits[:, num_signature_bits:])])
 
 
-def packed_words(bits: Bits) -> Words:
+def packed_words(bits: Bools) -> Words:
     """Rows of bits as words, least significant bit first, shape (rows, ceil(bits / 64))."""
     num_words = -(-bits.shape[1] // 64)
     padded = np.zeros((len(bits), 64 * num_words), dtype=np.bool_)
@@ -207,11 +194,7 @@ def packed_words(bits: Bits) -> Words:
 
 
 def native_search(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int) -> FaultSetStudy:
-    """The native search for the fault sets of a plan.
-
-    Raises:
-        ResourceLimitError: The pairs of mechanisms that flip the same checks do not fit into the memory.
-    """
+    """The native search for the fault sets of a plan; its table of pairs must fit into the memory."""
     return FaultSetStudy(
         plain_attributes(plan),
         packed_words(mechanisms.checks).ravel(),

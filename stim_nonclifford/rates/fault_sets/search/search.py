@@ -8,13 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from ....base.arrays import Floats
 from ....simulation.plan import SamplingPlan
-from ...estimation.deadline import Deadline
+from ...estimation.limits import Deadline, Limits, price
 from .joins import JoinedSets
-from .limits import Limits, price
 from .mechanisms import MAX_WEIGHT, Mechanisms, native_search
-from .outcomes import Floats, OutcomeClasses
-from .strata import EnumeratedSets, StratumSums
+from .strata import EnumeratedSets, OutcomeClasses, StratumSums
 
 FaultSetStratum = EnumeratedSets | JoinedSets
 """The fault sets of some weights that are known in one way."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.rates.code_circuits import CIRCUITS, color_code, t_state_circuit, toric
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.estimation.limits import Limits
 
 from ....support.rates.fault_set_cases import SIGMAS, estimate
 

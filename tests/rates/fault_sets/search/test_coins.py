@@ -14,7 +14,7 @@ import pytest
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.generators.distillation import distillation_circuit
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, native_search
-from stim_nonclifford.rates.fault_sets.search.outcomes import OutcomeClasses
+from stim_nonclifford.rates.fault_sets.search.strata import OutcomeClasses
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 

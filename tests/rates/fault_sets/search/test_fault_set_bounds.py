@@ -11,9 +11,9 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.fault_sets.interface import search_of
 from stim_nonclifford.rates.fault_sets.search.allocation import enumerate_to
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.search import Search
 
 ROUNDING = 1 + 1e-9

@@ -15,12 +15,11 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.estimation import deadline as deadline_module
-from stim_nonclifford.rates.estimation.deadline import Deadline
+from stim_nonclifford.rates.estimation import limits as limits_module
+from stim_nonclifford.rates.estimation.limits import Deadline, Limits
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates, search_of
 from stim_nonclifford.rates.fault_sets.search import search as search_module
 from stim_nonclifford.rates.fault_sets.search.halves import Halves
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, native_search
 from stim_nonclifford.simulation.engines.time_limit import time_limit
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
@@ -157,7 +156,7 @@ def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch:
     """Seed 1; the exact value is that of arXiv 2609.18922."""
     study = SlowStudy(study_for(3))
     monkeypatch.setattr(search_module, "native_search", lambda *_: study)
-    monkeypatch.setattr(deadline_module, "time", study)
+    monkeypatch.setattr(limits_module, "time", study)
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
     found = estimate(circuit, Limits(max_seconds=10.0), 1)
     assert [share.method == "enumerated" for share in found.strata[:4]] == [True, True, True, False]

@@ -18,10 +18,10 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.fault_sets.interface import search_of
 from stim_nonclifford.rates.fault_sets.search.estimate import totals_of
 from stim_nonclifford.rates.fault_sets.search.joins import JoinedSets
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.search import Search
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan

@@ -10,8 +10,8 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.fault_sets.interface import search_of
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.plan import SamplingPlan
 

@@ -13,9 +13,9 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.rates.estimation.interval import interval_of_weighted_sum
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.fault_sets.interface import search_of
 from stim_nonclifford.rates.fault_sets.search.allocation import enumerate_to
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
 REPETITIONS = 3000
 COVERAGE = 0.95
@@ -38,7 +38,7 @@ def coverage_of_counts(
     counts = random.poisson(means, (REPETITIONS, len(means)))
     truth, covered = float(means @ sizes), 0
     for total, variance in zip((counts @ sizes).tolist(), (counts @ sizes**2).tolist(), strict=True):
-        low, high = interval_of_weighted_sum(total, variance, largest, COVERAGE)
+        low, high = interval_of_weighted_sum(total, variance, largest)
         covered += low <= truth <= high
     return covered / REPETITIONS
 

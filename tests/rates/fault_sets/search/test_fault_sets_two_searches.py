@@ -14,13 +14,13 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.budget.malignant_sets import BudgetBasis
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, rate_of, search_of
 from stim_nonclifford.rates.fault_sets.search.allocation import Allocation, enumerate_to
 from stim_nonclifford.rates.fault_sets.search.estimate import Estimate
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import decided_by_faults, mechanisms_of
-from stim_nonclifford.rates.fault_sets.search.outcomes import KEPT, WRONG
 from stim_nonclifford.rates.fault_sets.search.search import Search
+from stim_nonclifford.rates.fault_sets.search.strata import KEPT, WRONG
 from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.rates.results.error_budget import ErrorBudget
 
@@ -62,7 +62,7 @@ def surface_code(distance: int, p: float) -> snc.Circuit:
 
 def is_decided(circuit: str) -> bool:
     own = snc.Circuit(circuit)
-    plan = PlannedCircuit.of(own.compile(), range(own.num_detectors)).plan()
+    plan = PlannedCircuit(own.compile(), range(own.num_detectors)).plan()
     return decided_by_faults(plan, mechanisms_of(plan))
 
 

@@ -13,8 +13,8 @@ import stim_nonclifford as snc
 from stim_nonclifford import _native
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import INJECTION_CHOICES, cultivation_circuit
+from stim_nonclifford.rates.estimation.limits import Limits
 from stim_nonclifford.rates.fault_sets.interface import search_of
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, native_search
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 

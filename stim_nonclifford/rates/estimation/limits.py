@@ -1,14 +1,16 @@
-"""Limits of an estimate and its other arguments, and the prices of work."""
+"""What an estimate may cost: time, memory, and the prices of work."""
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from ....base.arguments import flag, integer, positive, positive_or_none, seed_of
-from ....simulation.engines.cpu import MAX_THREADS
+from ...base.arguments import flag, integer, positive, positive_or_none, seed_of
+from ...simulation.engines.cpu import MAX_THREADS
 
 DEFAULT_MAX_BYTES = 2 << 30
 _MOST_BYTES = (1 << 63) - 1
@@ -38,20 +40,13 @@ def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcome
 
 @dataclass(frozen=True)
 class Limits:
-    """What an estimate may cost.
+    """What an estimate may cost; the numbers are arguments of public functions, and are checked."""
 
-    Attributes:
-        relative_error: Standard error over estimate at which it stops.
-        max_seconds: No sample begins after that, and none takes longer; None: no limit.
-        max_bytes: Memory for pairs, outcome classes and samples, about.
-    """
-
-    relative_error: float = 0.01
-    max_seconds: float | None = None
-    max_bytes: int = DEFAULT_MAX_BYTES
+    relative_error: float = 0.01  # standard error over estimate at which it stops
+    max_seconds: float | None = None  # no sample begins after that, and none takes longer; None: no limit
+    max_bytes: int = DEFAULT_MAX_BYTES  # memory for pairs, outcome classes and samples, about
 
     def __post_init__(self) -> None:
-        """Checks the numbers, which are arguments of public functions."""
         checked = {
             "relative_error": positive(self.relative_error, "relative_error"),
             "max_seconds": positive_or_none(self.max_seconds, "max_seconds"),
@@ -99,12 +94,64 @@ class Limits:
 def search_arguments(
     seed: int | None, threads: int, progress: bool
 ) -> tuple[int, int, Callable[[str], None]]:
-    """The checked seed and number of threads, and what is called with each line about what is under way.
-
-    Raises:
-        TypeError: One is of the wrong type.
-        ValueError: One is out of range.
-    """
+    """The checked seed and number of threads, and what is called with each line about what is under way."""
     threads = integer(threads, "threads", 1, MAX_THREADS)
     report = partial(print, file=sys.stderr, flush=True) if flag(progress, "progress") else lambda _: None
     return seed_of(seed), threads, report
+
+
+class TimeIsOver(Exception):
+    """``max_seconds`` have passed, or there are as many shots as may be."""
+
+
+class Deadline:
+    """The time since an estimate began, and when it has to end.
+
+    ``max_seconds`` is the limit that a user gave, for messages (None: there is none), ``started`` the
+    beginning as ``time.monotonic`` says (None: now), and ``seconds`` this estimate's part (None: all of it).
+    """
+
+    def __init__(
+        self, max_seconds: float | None, started: float | None = None, seconds: float | None = None
+    ) -> None:
+        self._started = time.monotonic() if started is None else started
+        self.max_seconds = max_seconds
+        self._limit = max_seconds if seconds is None else seconds
+
+    @property
+    def seconds(self) -> float:
+        """The time since the estimate began."""
+        return time.monotonic() - self._started
+
+    @property
+    def seconds_left(self) -> float:
+        """The time until the limit."""
+        return math.inf if self._limit is None else self._limit - self.seconds
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self._limit is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the limit has been reached."""
+        return self.seconds_left < 0
+
+    def part(self, part: float) -> Deadline:
+        """A deadline that began at the same time, and ends after a part of it."""
+        return Deadline(self.max_seconds, self._started, None if self._limit is None else part * self._limit)
+
+    def shares(self, count: int) -> Iterator[Deadline]:
+        """The deadlines of several estimates, one after the other: each has an equal part of what is left."""
+        if count == 1:
+            yield self
+            return
+        for left in range(count, 0, -1):
+            rest = max(self.seconds_left, 0.0) / left if self.is_limited else None
+            yield Deadline(self.max_seconds, seconds=rest)
+
+    def check(self) -> None:
+        """Raises TimeIsOver after the limit."""
+        if self.is_over:
+            raise TimeIsOver

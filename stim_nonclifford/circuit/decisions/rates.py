@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,7 +12,7 @@ import stim
 from ...dialect import without_decisions
 from ...rates.decoded_rates.faults.decisions import (
     DecidedOutcomes,
-    PredictsNothing,
+    predict_nothing,
     symptoms_with_decisions,
 )
 from ...rates.decoded_rates.questions import DecodingProblem
@@ -97,6 +98,6 @@ def decided_question(
             " of their noise."
         )
 
-    predict = PredictsNothing(circuit.num_observables)
+    predict = partial(predict_nothing, circuit.num_observables)
     named = CompiledRateDecoder(decoder.name, predict)
     return DecodingProblem(symptoms, named, postselected, None, False, no_faults)

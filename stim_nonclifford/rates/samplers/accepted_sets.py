@@ -56,18 +56,15 @@ class AcceptedSets:
 
 
 class AcceptedSetSearch:
-    """Lists the accepted sets of the mechanisms of a model.
+    """Lists the accepted sets of the mechanisms of A.
 
     Args:
-        model: The mechanisms of A, with the detectors that discard a shot.
+        model: The mechanisms, with the detectors that discard a shot.
         certain: bool, shape (num_detectors,): the postselected detectors that no outcome flips.
         weight: If the observable is a logical Pauli of a state, the number by which its expectation value is
             multiplied, so that it is 1 without errors; None: it is an observable as others.
-        rng: What sets are drawn with where they are too many, and hash values.
+        rng: What sets are drawn with where they are too many.
         check: Is called now and then; may raise to end the work.
-
-    Attributes:
-        model: The mechanisms of A.
     """
 
     def __init__(
@@ -79,7 +76,7 @@ class AcceptedSetSearch:
         check: Callable[[], None],
     ) -> None:
         self._check = check
-        self.model = model
+        self._model = model
         dependent = np.zeros(model.num_detectors, dtype=np.bool_)
         if model.outcomes is not None:
             dependent = model.outcomes.dependent[: model.num_detectors]
@@ -99,17 +96,13 @@ class AcceptedSetSearch:
         self._laws = _Laws(model, uncertain, weight)
 
     def of_size(self, size: int) -> AcceptedSets:
-        """The accepted sets with so many members, at most ``MOST_MEMBERS``.
-
-        Raises:
-            ResourceLimitError: There are too many sets, or outcome laws.
-        """
+        """The accepted sets with so many members, at most ``MOST_MEMBERS``; too many are refused."""
         part = self._kept.of_size(size)
         if part.replicas is None:
             return self._accepted(part)
         silent = self._accepted(self._silent.of_size(size))
         others = self._accepted(part)
-        flips = (others.rows[:, : self.model.detector_words] & self._steady_words).any(axis=1)
+        flips = (others.rows[:, : self._model.detector_words] & self._steady_words).any(axis=1)
         return AcceptedSets.joined(
             [silent, replace(others, rows=others.rows[flips], replicas=others.replicas[flips])]
         )
@@ -125,7 +118,7 @@ class AcceptedSetSearch:
         outcomes = np.arange(len(sets)) + np.repeat(ends[kind] - number.cumsum(), number)
         weights = part.weights[sets] * shares[outcomes]
         # What is flipped is known by the observables and the hash value of the detectors.
-        names = slice(self.model.detector_words, None)
+        names = slice(self._model.detector_words, None)
         self._check()
         first, choice = distinct_rows(
             _together(self._outputs[:, names], part.members[sets]) ^ flips[outcomes, names]
@@ -213,13 +206,7 @@ class _Law:
 
 
 class _Laws:
-    """Outcome distributions of sets: which outcomes are accepted, and with which outputs.
-
-    Args:
-        model: The mechanisms.
-        uncertain: intp, shape (some,): the postselected detectors that outcomes may flip.
-        weight: See ``AcceptedSetSearch``.
-    """
+    """Outcome distributions of sets: which outcomes are accepted, and with which outputs."""
 
     def __init__(self, model: FaultModel, uncertain: Indices, weight: float | None) -> None:
         self._model, self._uncertain, self._weight = model, uncertain, weight
@@ -234,15 +221,10 @@ class _Laws:
         self._known: dict[bytes, _Law] = {}
 
     def accepted(self, kinds: Words, check: Callable[[], None]) -> tuple[Words, Floats, Indices]:
-        """The accepted outcomes of sets, which are alike in what decides about them.
+        """The accepted outcomes of sets of several kinds, by signature and the uncertain detectors that fire.
 
-        Args:
-            kinds: uint64, shape (kinds, words): their signatures, and which of the uncertain detectors fire.
-            check: May raise to end the work.
-
-        Returns:
-            What outcomes flip, shape (outcomes, words), and their probabilities: those of the first kind, of
-            the second, and so on; and how many each kind has.
+        They are what outcomes flip, shape (outcomes, words), and their probabilities: those of the first
+        kind, of the second, and so on; and how many each kind has.
         """
         flipped = [np.zeros((0, len(self._changing)), dtype=np.bool_)]
         shares, numbers = [np.zeros(0)], np.zeros(len(kinds), dtype=np.intp)

@@ -38,11 +38,7 @@ class _Generation:
 
 
 class Lineages(Sampler):
-    """Samples whose failing states lose one fault after the other, down to a least number of faults.
-
-    Attributes:
-        by_number: float64, shape (2, numbers): Σw and Σw² of failing states by their number of faults.
-    """
+    """Samples whose failing states lose one fault after the other, down to a least number of faults."""
 
     def __init__(
         self,
@@ -55,6 +51,7 @@ class Lineages(Sampler):
     ) -> None:
         self._starts = DirectSamples(stratum, classifier, least, most)
         self.least, self.most, self._most_draws = least, most, most_draws
+        # By number of faults: Σw and Σw² of failing states.
         self.by_number: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
         # By number of faults: Σw before draws until a state fails with one more fault, and how many states.
         self._reached: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
@@ -78,9 +75,7 @@ class Lineages(Sampler):
             np.add.at(values, batch.owners, own)
             size = batch.states.size
             self.by_number[:, size] += batch.weights.sum(), (batch.weights**2).sum()
-            if self._stores_failures:
-                members, owners = self._stratum.members(batch.states), self.tally.samples + batch.owners
-                self.found.add(members, batch.states.numbers, batch.weights, owners, rng)
+            self._store(batch.states, batch.weights, batch.owners, rng)
         self.tally.add(count, values[values[:, 1] > 0])
 
     def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
@@ -192,12 +187,8 @@ class BackwardDeletion(Lineages):
 
     A state that is hardly ever reached has a large weight where it is, and no sample says so where it is not.
     Where there are at most K draws, E[min(N, K)] = (1 - (1 - h)^K) / h: so weights are limited, and the part
-    (1 - h)^K of the state is left to ``Orphans``.
-
-    Args:
-        start: The number of faults of the samples.
-        least: The least number of faults.
-        most_draws: K for each number of faults; None: there is no limit.
+    (1 - h)^K of the state is left to ``Orphans``. ``most_draws`` has K for each number of faults; None: there
+    is no limit.
     """
 
     method = "backward deletion"
@@ -237,13 +228,8 @@ class Orphans(Lineages):
     An orphan is a failing state (F, ω) without a failing superset of one fault more. A direct sample that
     fails counts if it fails with none of K faults that are drawn by their odds, which has the probability
     (1 - h)^K, and 1 for an orphan; and it has a lineage as in ``BackwardDeletion``. Each begins with the
-    weight P(least <= number of faults <= most). Deletion from ``most`` + 1 faults and orphans together are
-    without a bias for all failing states of each size.
-
-    Args:
-        least: The least number of faults.
-        most: The largest one.
-        most_draws: K for each number of faults, the same as for deletion.
+    weight P(least <= number of faults <= most). Deletion from ``most`` + 1 faults and orphans together, with
+    the same K, are without a bias for all failing states of each size.
     """
 
     method = "direct samples"
@@ -266,10 +252,7 @@ class Orphans(Lineages):
 
 def _joined(parts: list[_Generation]) -> _Generation:
     """Generations of one size as one."""
-    sets, rows, numbers = (
-        np.concatenate([getattr(each.states, name) for each in parts]) for name in ("sets", "rows", "numbers")
-    )
     weights, owners, wrong = (
         np.concatenate([getattr(each, name) for each in parts]) for name in ("weights", "owners", "wrong")
     )
-    return _Generation(FaultStates(sets, rows, numbers), weights, owners, wrong)
+    return _Generation(FaultStates.joined([each.states for each in parts]), weights, owners, wrong)

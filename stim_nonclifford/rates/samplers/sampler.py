@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...base.arrays import Floats, Indices, Words
+from ...base.arrays import Bools, Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.failing_sets import EXACT, FailingSets
 from ..estimation.limits import Deadline, TimeIsOver
@@ -32,36 +32,22 @@ class Batch:
 
 
 class Sampler(ABC):
-    """An estimator of P(part, accepted, wrong) for a part of all fault sets.
+    """An estimator of P(part, accepted, wrong) for a part of all fault sets of a stratum.
 
     The mean over samples of the sum of the weights of those of its fault sets that are accepted and wrong is
-    without a bias.
-
-    Args:
-        stratum: The fault sets.
-        classifier: The decoder.
-        stores_failures: Whether failing sets are stored, for error budgets.
-
-    Attributes:
-        method: The name of the method, for tables.
-        least: The least number of free faults.
-        most: The largest one.
-        tally: The sums of the weights.
-        found: The failing sets.
-        cost: About what was spent, in flips of detection events: each fault set costs one more than it has
-            faults.
+    without a bias. Failing sets are stored for error budgets, if they are asked for.
     """
 
-    method: ClassVar[str]
-    least: int
-    most: int
+    method: ClassVar[str]  # its name, for tables
+    least: int  # the least number of free faults
+    most: int  # the largest one
 
     def __init__(self, stratum: Stratum, classifier: Classifier, stores_failures: bool = False) -> None:
         self._stratum, self._classifier = stratum, classifier
         self._stores_failures = stores_failures
         self.tally = Tally(classifier.num_observables, self.probability)
         self.found = FailingSets()
-        self.cost = 0
+        self.cost = 0  # in flips of detection events: each fault set costs one more than it has faults
 
     @property
     @abstractmethod
@@ -82,37 +68,19 @@ class Sampler(ABC):
     def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
         """Independent samples, in batches."""
 
+    @abstractmethod
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
-        """Draws samples, classifies them, and adds them to the tally.
-
-        What was classified when TimeIsOver is raised is counted.
-        """
-        for batch in self.sample(count, rng, deadline):
-            deadline.check()
-            self._count(batch, rng)
-        deadline.check()
-
-    def _count(self, batch: Batch, rng: np.random.Generator) -> None:
-        states = batch.states
-        classes = batch.classes
-        if classes is None:
-            rows = self._stratum.model.with_outcomes(states.rows, states.numbers)
-            classes = self._classifier.classify(rows)
-            self.cost += classes.shots * (1 + states.size)
-            batch.samples = classes.shots  # one fault set each: fewer if time is over
-        values, gaps = self._values(batch, classes), classes.gaps
-        if self._stores_failures:
-            is_failing = classes.wrong.any(axis=1)
-            failing = states.taken(classes.accepted[is_failing])
-            weights = batch.weights[classes.accepted[is_failing]]
-            owners = self.tally.samples + batch.owners[classes.accepted[is_failing]]
-            members = self._stratum.members(failing)
-            self.found.add(members, failing.numbers, weights, owners, rng)
-        self.tally.add(batch.samples, values, gaps)
+        """Draws samples, classifies them, and adds them to the tally; TimeIsOver may leave a part of them."""
 
     def failing_sets(self) -> FailingSets:
         """The failing sets, with their weights."""
         return self.found
+
+    def _store(self, states: FaultStates, weights: Floats, owners: Indices, rng: np.random.Generator) -> None:
+        """Stores failing states of the samples that come next, if they are asked for."""
+        if self._stores_failures:
+            members, owners = self._stratum.members(states), self.tally.samples + owners
+            self.found.add(members, states.numbers, weights, owners, rng)
 
     @staticmethod
     def _values(batch: Batch, classes: Classes) -> Floats:
@@ -123,11 +91,7 @@ class Sampler(ABC):
 
 
 def classified(classifier: Classifier, rows: Words) -> Classes:
-    """What the decoder makes of all of some rows.
-
-    Raises:
-        TimeIsOver: Time was over before.
-    """
+    """What the decoder makes of all of some rows; TimeIsOver if there is no time for that."""
     found = classifier.classify(rows)
     if found.shots < len(rows):
         raise TimeIsOver
@@ -175,14 +139,27 @@ class DirectSamples(Sampler):
             states = self._stratum.drawn(self.least, self.most, some, rng)
             yield Batch(some, states, np.full(some, self.probability), np.arange(some))
 
+    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+        """Draws and classifies samples. What was classified when TimeIsOver is raised is counted."""
+        for batch in self.sample(count, rng, deadline):
+            deadline.check()
+            states = batch.states
+            classes = self._classifier.classify(
+                self._stratum.model.with_outcomes(states.rows, states.numbers)
+            )
+            self.cost += classes.shots * (1 + states.size)
+            failing = classes.accepted[classes.wrong.any(axis=1)]
+            self._store(states.taken(failing), batch.weights[failing], batch.owners[failing], rng)
+            self.tally.add(classes.shots, self._values(batch, classes), classes.gaps)
+        deadline.check()
+
 
 class Enumeration(Sampler):
     """P(stratum, k faults, accepted and wrong), exactly: a sum over all fault sets F of k faults.
 
         estimate = sum over F, coins c and outcomes o of P(F) 2^-coins P(o | F, c) [accepted and wrong]
 
-    Args:
-        number: k, the number of free faults; ``stratum.size(k)`` must be finite.
+    The size of the stratum with k faults must be finite.
     """
 
     method = "enumerated"
@@ -217,11 +194,7 @@ class Enumeration(Sampler):
             yield Batch(len(block.rows), states, block.weights, np.arange(len(block.rows)), classes)
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
-        """Enumerates all fault sets.
-
-        Raises:
-            TimeIsOver: The limit has been reached; nothing is counted then.
-        """
+        """Enumerates all fault sets; if TimeIsOver is raised, nothing is counted."""
         self._failing = []
         tally = Tally(self._classifier.num_observables, 0.0)
         for batch in self.sample(count, rng, deadline):
@@ -243,9 +216,7 @@ class Enumeration(Sampler):
             found.add(members[fails], numbers[fails], weights[fails], owners, rng)
         return found
 
-    def _failing_outcomes(
-        self, bare: Words, rng: np.random.Generator
-    ) -> tuple[Words, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    def _failing_outcomes(self, bare: Words, rng: np.random.Generator) -> tuple[Words, Bools]:
         """Numbers ω with which rows fail, and whether one was found."""
         numbers = np.zeros(len(bare), dtype=np.uint64)
         waiting = np.arange(len(bare))

@@ -102,12 +102,9 @@ class Splitting(Sampler):
         P(score >= L_l) = P · product over j <= l of c_j / N,     weight of a state of level l = that / N.
 
     The mean of a run is without a bias, however slowly chains forget; runs are independent, and the error is
-    that of their mean. Levels are those of a run before, which does not count. The zero-count bound is what
-    one more run like the largest one would add, or one more state above a level, where a chain is one state.
-
-    Args:
-        top: Levels end at this gap.
-        floor: Levels end one below the first whose states have so small a probability.
+    that of their mean. Levels are those of a run before, which does not count: they end at the gap ``top``,
+    or one below the first whose states have the probability ``floor``. The zero-count bound is what one more
+    run like the largest one would add, or one more state above a level, where a chain is one state.
     """
 
     method = "splitting"
@@ -127,11 +124,7 @@ class Splitting(Sampler):
         return self._direct.probability
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
-        """Makes as many runs as have so many shots, at least one.
-
-        Raises:
-            TimeIsOver: The limit has been reached; a run that is not complete does not count.
-        """
+        """Makes as many runs as have so many shots, at least one; one that is not complete does not count."""
         if not self._has_levels:
             self._levels = []
             list(self._run(rng, deadline, True))

@@ -44,16 +44,7 @@ _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
 
 class FaultNumbers:
-    """The fault sets of independent faults by the number of their members.
-
-    Args:
-        odds: float64, shape (faults,): q / (1 - q) of each, best in ascending order.
-
-    Attributes:
-        odds: The odds.
-        probabilities: float64, shape (most + 1,): pi_k, up to 12 standard deviations and 64 faults above the
-            mean, beyond which there is less than 1e-30.
-        mean: The mean number of faults.
+    """The fault sets of independent faults by the number of their members; odds are best in ascending order.
 
     Examples:
         >>> numbers = FaultNumbers(np.array([0.25, 1.0, 1.0]))
@@ -67,6 +58,7 @@ class FaultNumbers:
         self.odds = odds
         rates = odds / (1 + odds)
         self.mean = float(rates.sum())
+        # Up to 12 standard deviations and 64 faults above the mean, beyond which there is less than 1e-30.
         most = min(len(odds), math.ceil(self.mean + 12 * math.sqrt(self.mean)) + 64)
         self.probabilities = _poisson_binomial(rates, most)
         self._none = math.exp(-float(np.log1p(odds).sum()))
@@ -79,11 +71,7 @@ class FaultNumbers:
         return len(self.probabilities) - 1
 
     def drawn(self, number: int, count: int, rng: np.random.Generator) -> Indices:
-        """Independent sets of exactly ``number`` faults: intp, shape (count, number), ascending in each row.
-
-        Raises:
-            ResourceLimitError: The tables would be too large.
-        """
+        """Independent sets of exactly ``number`` faults: shape (count, number), ascending in each row."""
         members = np.zeros((count, number), dtype=np.intp)
         begin = np.zeros(count, dtype=np.intp)
         for place in range(number):
@@ -101,14 +89,14 @@ class FaultNumbers:
             yield members, self._none * self.odds[members].prod(axis=1)
 
     def odds_outside(self, sets: Indices) -> Floats:
-        """The sums of the odds of the faults outside each set: float64, shape (sets,)."""
+        """The sums of the odds of the faults outside each set: shape (sets,)."""
         outside = self._ends[-1] - self.odds[sets].sum(axis=1)
         for place in np.flatnonzero(outside < 1e-6 * self._ends[-1]).tolist():  # the difference lost digits
             outside[place] = np.delete(self.odds, sets[place]).sum()
         return np.asarray(outside)
 
     def outside(self, sets: Indices, rng: np.random.Generator) -> Indices:
-        """A fault outside each set, whose members are ascending, drawn by its odds: intp, shape (sets,)."""
+        """A fault outside each set, whose members are ascending, drawn by its odds: shape (sets,)."""
         found = np.zeros(len(sets), dtype=np.intp)
         waiting = np.arange(len(sets))
         while len(waiting):  # hardly ever a second time: where rounding leads to a member
@@ -135,10 +123,7 @@ class FaultNumbers:
 
 
 def _poisson_binomial(probabilities: Floats, most: int) -> Floats:
-    """The distribution of the number of faults that act: shape (most + 1,).
-
-    The generating polynomials 1 - q + q x of the faults are multiplied in pairs.
-    """
+    """The distribution of the number of faults: the polynomials 1 - q + q x are multiplied in pairs."""
     factors = np.stack([1 - probabilities, probabilities], axis=1)
     if not len(factors):
         return np.ones(1)
@@ -210,21 +195,10 @@ class Weighted:
 class Stratum:
     """Fault sets, of which one is chosen in each shot, with free faults, coins and quantum outcomes.
 
-    Args:
-        model: The free mechanisms, and what quantum outcomes flip. Those with probability 1/2 are coins.
-        name: What the fault sets have in common.
-        probability: P(one of them).
-        error: The standard error of ``probability``: sets may have been sampled.
-        starts: uint64, shape (sets, words): what each set flips, with the base of the model; None: there is
-            one, the empty set.
-        masses: float64, shape (sets,): each is chosen in proportion to these.
-        numbers: The free faults by their number; strata of one model may share it.
-
-    Attributes:
-        relative_error: Standard error over value of the probability.
-        faults: intp, shape (faults,): the mechanisms that are free faults, the least probable first.
-        coins: intp, shape (coins,): the other mechanisms.
-        numbers: The free faults by their number.
+    The model has the free mechanisms; those with probability 1/2 are coins. The probability of the stratum
+    may have a standard error. A start set is chosen in proportion to its mass, and its row, with the base of
+    the model, says what it flips; by default there is one, the empty set. Strata of one model may share its
+    numbers of faults.
     """
 
     def __init__(
@@ -240,7 +214,7 @@ class Stratum:
         self.model, self.name, self.probability = model, name, probability
         self.relative_error = error / probability if probability else 0.0
         order = np.argsort(model.log_odds, kind="stable")
-        self.faults = order[model.log_odds[order] != 0]
+        self.faults = order[model.log_odds[order] != 0]  # the free faults, the least probable first
         self.coins = np.flatnonzero(model.log_odds == 0)
         self.numbers = FaultNumbers(np.exp(model.log_odds[self.faults])) if numbers is None else numbers
         self._probabilities = self.numbers.odds / (1 + self.numbers.odds)
@@ -252,10 +226,7 @@ class Stratum:
         self._ends = np.cumsum(self._shares)
 
     def size(self, number: int) -> float:
-        """About how many shots cost as much as all states with a number of free faults.
-
-        It is infinite where these cannot be listed: with too many coins or outcomes.
-        """
+        """About how many shots cost as much as all states with so many free faults; infinite: too many."""
         outcomes = self.model.outcomes
         if number == 0 and self._is_certain:
             return 1.0
@@ -317,9 +288,6 @@ class Stratum:
 
         A fault acts a Poisson number of times, and counts if that is odd: with the mean -ln(1 - 2q) / 2 that
         has the probability q. So all faults of a shot are as many draws from one table as their sum has.
-
-        Returns:
-            intp, shape (count, room), ascending, then -1.
         """
         rates = part * self._probabilities
         ends = np.cumsum(-0.5 * np.log1p(-2 * rates))
@@ -354,10 +322,7 @@ class Stratum:
         )
 
     def coin_bits(self, numbers: Words) -> Bools:
-        """The coins that numbers ω fix: shape (numbers, coins).
-
-        They are bits of SplitMix64.
-        """
+        """The coins that numbers ω fix, bits of SplitMix64: shape (numbers, coins)."""
         steps = np.arange(1, len(self.coins) + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
         return np.asarray(mixed(numbers[:, np.newaxis] + steps) & np.uint64(1), dtype=np.bool_)
 
@@ -398,7 +363,7 @@ class Stratum:
         return np.asarray(states.rows[:, np.newaxis] ^ self._flips[members])
 
     def members(self, states: FaultStates) -> Indices:
-        """The mechanisms of states, coins included: intp, shape (states, room), -1 for none."""
+        """The mechanisms of states, coins included: shape (states, room), -1 for none."""
         coins = np.where(self.coin_bits(states.numbers), self.coins, -1)
         return np.hstack([np.append(self.faults, -1)[states.sets], coins])
 

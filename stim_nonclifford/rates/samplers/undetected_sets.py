@@ -51,17 +51,9 @@ class Part:
 
 
 class UndetectedSets:
-    """The sets of mechanisms that flip some detectors together, and none of the others.
+    """The sets of mechanisms that flip the detectors of a target together, and none of the others.
 
-    Args:
-        flips: bool, shape (mechanisms, detectors): what each flips.
-        target: bool, shape (detectors,): what they flip together.
-        odds: float64, shape (mechanisms,).
-        rng: The seed of joins.
-        check: Is called now and then; may raise to end the work.
-
-    Raises:
-        ResourceLimitError: The pairs of mechanisms that flip the same detectors do not fit into the memory.
+    Joins have random numbers of ``rng``. ``check`` is called now and then, and may raise to end the work.
 
     Examples:
         >>> flips = np.array([[1, 0], [0, 1], [1, 1], [1, 0]], dtype=np.bool_)

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....base.arrays import Bools, Bytes, Floats, Integers, Words
+from ....base.arrays import Bools, Bytes, Integers, Words
 from ....simulation.decisions import DecisionPasses, Requested
 from ....simulation.plan import SamplingPlan
-from .mechanisms import MOST_ROWS, Symptom, Symptoms
+from .mechanisms import MOST_ROWS, Outcomes, Symptom, Symptoms
 from .outcomes import symptoms_by_rows
 
 _ASKED_AGAIN = 64
@@ -22,28 +22,22 @@ _ASKED_AGAIN = 64
 that is random on few states is found out in half as many calls."""
 
 
-class DecidedOutcomes:
-    """What the outcomes and all decisions of a state flip.
+class DecidedOutcomes(Outcomes):
+    """What the outcomes and all decisions of a state flip; detectors that discard no shot stay as they are.
 
-    The signature of a state has all bits of its row: the decisions depend on what its faults flip.
+    The signature of a state has all bits of its row: the decisions depend on what its faults flip. So a fault
+    that flips no postselected detector may flip others in decisions.
 
     Args:
         passes: Lets decoders decide.
         wrong: Which observables are predicted wrongly, bool, shape (shots, observables), from the outputs of
             shots after all decisions.
-        postselected: bool, shape (num_detectors,): the detectors that discard a shot. Others stay in a row
-            what the faults flip.
+        postselected: bool, shape (num_detectors,): the detectors that discard a shot.
         is_random: Whether a decoder was seen to answer equal questions differently.
         name: The names of the decoders.
         is_certain_without_faults: Whether all shots without faults are decided and end in the same way.
-
-    Attributes:
-        num_signature_bits: Number of bits of a signature.
-        can_be_summed: False: the outcomes are not enumerated.
-        can_be_divided: False: a fault that flips no postselected detector may flip others in decisions.
     """
 
-    can_be_summed = False
     can_be_divided = False
 
     def __init__(
@@ -71,23 +65,8 @@ class DecidedOutcomes:
         """The outputs that an outcome or a decision may flip: all."""
         return np.ones(self._passes.plan.num_outputs, dtype=np.bool_)
 
-    def law(self, signature: Words) -> tuple[Floats, Bools]:
-        """Not available: the outcomes cannot be summed over."""
-        raise NotImplementedError
-
     def flips(self, signatures: Words, numbers: Words) -> Words:
-        """The outputs that outcomes and decisions flip: detectors, then wrong predictions.
-
-        Args:
-            signatures: uint64, shape (rows, words).
-            numbers: uint64, shape (rows,): with the signature, they fix the outcomes.
-
-        Returns:
-            uint64, shape (rows, words): bit k of a row is output k.
-
-        Raises:
-            ValueError: A decoder answers equal questions differently.
-        """
+        """The outputs that outcomes and decisions flip: detectors, then wrong predictions."""
         signatures = signatures[:, : self._row_words]
         found = np.concatenate(
             [np.zeros((0, self._row_words - self._passes.first_output), dtype=np.uint64)]
@@ -113,11 +92,7 @@ class DecidedOutcomes:
         return packed.view(np.uint64)
 
     def _ask_again(self, signatures: Words, numbers: Words, found: Words) -> None:
-        """Decides states of earlier calls once more, and keeps some of this one.
-
-        Raises:
-            ValueError: The answers differ.
-        """
+        """Decides states of earlier calls once more, refuses other answers, and keeps some of this one."""
         is_random = self._is_random()
         if self._again is not None and not is_random:
             before_signatures, before_numbers, before = self._again
@@ -137,28 +112,16 @@ class DecidedOutcomes:
             self._again = signatures[some].copy(), numbers[some].copy(), found[some]
 
 
-class PredictsNothing:
-    """A decoder that predicts no flip: where the observables of a row are wrong predictions already."""
-
-    def __init__(self, num_observables: int) -> None:
-        self._bytes = -(-num_observables // 8)
-
-    def __call__(self, dets: Bytes, /) -> tuple[Bytes, Integers]:
-        """No flips, and gaps of 0."""
-        return np.zeros((len(dets), self._bytes), dtype=np.uint8), np.zeros(len(dets), dtype=np.int64)
+def predict_nothing(num_observables: int, dets: Bytes, /) -> tuple[Bytes, Integers]:
+    """No flips, and gaps of 0: the observables of a row are wrong predictions already."""
+    predictions = np.zeros((len(dets), -(-num_observables // 8)), dtype=np.uint8)
+    return predictions, np.zeros(len(dets), dtype=np.int64)
 
 
 def symptoms_with_decisions(
     plan: SamplingPlan, num_detectors: int, num_observables: int, outcomes: DecidedOutcomes
 ) -> Symptoms:
-    """The errors and the coins of a plan of all outputs with decisions, which does not postselect.
-
-    Returns:
-        Its mechanisms; a coin is one with probability 1/2. A symptom also has all bits of its row.
-
-    Raises:
-        ValueError: Errors exclude each other, and no independent ones have their distribution.
-    """
+    """The errors and the coins of a plan of all outputs with decisions; a symptom has all bits of its row."""
     first = plan.num_signature_bits
 
     def symptom(bits: list[int]) -> Symptom:

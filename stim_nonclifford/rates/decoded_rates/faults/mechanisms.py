@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import stim
@@ -24,21 +23,30 @@ _HASH_SEED = 0x5EED
 _HASH_WORDS = 2
 
 
-class Outcomes(Protocol):
-    """What quantum outcomes flip; see ``outcomes.PlanOutcomes``."""
+class Outcomes:
+    """What quantum outcomes flip, drawn from their distribution given the signature of a fault set."""
+
+    num_signature_bits: int
+    can_be_summed = False  # whether the outcomes are so few that all of them can be enumerated
+    can_be_divided = True  # whether a fault that flips no postselected detector and no signature bit is free
+    is_certain_without_faults = False  # whether all shots without faults end in the same way
 
     @property
-    def num_signature_bits(self) -> int: ...  # noqa: D102
-    @property
-    def can_be_summed(self) -> bool: ...  # noqa: D102
-    @property
-    def is_certain_without_faults(self) -> bool: ...  # noqa: D102
-    @property
-    def can_be_divided(self) -> bool: ...  # noqa: D102
-    @property
-    def dependent(self) -> Bools: ...  # noqa: D102
-    def flips(self, signatures: Words, numbers: Words) -> Words: ...  # noqa: D102
-    def law(self, signature: Words) -> tuple[Floats, Bools]: ...  # noqa: D102
+    def dependent(self) -> Bools:
+        """The outputs that an outcome may flip: shape (outputs,)."""
+        raise NotImplementedError
+
+    def flips(self, signatures: Words, numbers: Words) -> Words:
+        """The outputs that outcomes flip, of rows with signatures and with the numbers that fix the outcomes.
+
+        Arguments have the shapes (rows, words) and (rows,), the result (rows, words): bit k of a row is
+        output k, detectors first.
+        """
+        raise NotImplementedError
+
+    def law(self, signature: Words) -> tuple[Floats, Bools]:
+        """The probabilities of all outcomes of a signature, and the outputs of each: (outcomes, outputs)."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -83,12 +91,6 @@ def symptom_without(symptom: Symptom, ignored: Container[int]) -> Symptom:
 
 def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
     r"""The errors of a model. Those with the same symptom are one: an odd number of them has to act.
-
-    Args:
-        model: The model. Loops are unrolled; decompositions do not matter.
-
-    Returns:
-        The errors.
 
     Examples:
         >>> symptoms = symptoms_of(stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.2) D0 L0"))
@@ -167,26 +169,14 @@ class FaultModel:
         return np.unpackbits(events.view(np.uint8), axis=1).sum(axis=1, dtype=np.int64)
 
     def with_outcomes(self, rows: Words, numbers: Words) -> Words:
-        """Rows with what quantum outcomes flip; the same call takes the flips back.
-
-        Args:
-            rows: uint64, shape (rows, words).
-            numbers: uint64, shape (rows,): the numbers that fix the outcomes.
-        """
+        """Rows with what quantum outcomes flip, given the numbers that fix these."""
         if self.outcomes is None or not len(rows):
             return rows
         flipped = self.outcomes.flips(self.signatures(rows), numbers)
         return rows ^ self.rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
 
     def with_all_outcomes(self, rows: Words) -> tuple[Indices, Floats, Words]:
-        """All rows that quantum outcomes can make of rows without them.
-
-        Args:
-            rows: uint64, shape (rows, words).
-
-        Returns:
-            For each row that is made, from which one; its probability; and the row.
-        """
+        """All rows that outcomes can make of others: for each, of which one, its probability, and the row."""
         if self.outcomes is None:
             return np.arange(len(rows)), np.ones(len(rows)), rows
         signatures, which = np.unique(self.signatures(rows), axis=0, return_inverse=True)
@@ -264,11 +254,7 @@ def log_probability_of_none(log_odds: Floats) -> float:
 
 
 def seed_words(model: FaultModel, seed: int) -> list[int]:
-    """Seeds of a random number generator, which depend on the seed and on the circuit.
-
-    So a circuit has the same rate whatever else is asked for, and circuits that are asked for together have
-    independent errors.
-    """
+    """Seeds that depend on the seed and on the circuit, so that circuits have independent errors."""
     found = hashlib.sha256(np.ascontiguousarray(model.flips).tobytes())
     found.update(np.rint(1e6 * model.log_odds).astype(np.int64).tobytes())
     return [seed, *np.frombuffer(found.digest(), dtype=np.uint32).tolist()]

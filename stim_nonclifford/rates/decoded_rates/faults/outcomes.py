@@ -26,21 +26,8 @@ _MOST_SUMMED = 10
 """Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
 
 
-class PlanOutcomes:
-    """The outcome law of a plan of all detectors and observables.
-
-    Args:
-        plan: The plan; it must not postselect.
-
-    Attributes:
-        num_signature_bits: Number of bits of a signature.
-        can_be_summed: Whether the outcomes are so few that all of them can be enumerated.
-        is_certain_without_faults: False, as nobody has looked: shots without faults are summed over, too.
-        can_be_divided: True: a fault that flips no postselected detector and no signature bit is free.
-    """
-
-    is_certain_without_faults = False
-    can_be_divided = True
+class PlanOutcomes(Outcomes):
+    """The outcome law of a plan of all detectors and observables, which must not postselect."""
 
     def __init__(self, plan: SamplingPlan) -> None:
         self._plan = plan
@@ -51,7 +38,7 @@ class PlanOutcomes:
 
     @property
     def dependent(self) -> Bools:
-        """The outputs that an outcome flips: bool, shape (outputs,)."""
+        """The outputs that an outcome flips."""
         plan = self._plan
         found = np.zeros(plan.num_outputs, dtype=np.bool_)
         bits = plan.outcome_effects.bits - plan.num_signs - plan.num_outcome_checks
@@ -59,27 +46,12 @@ class PlanOutcomes:
         return found
 
     def flips(self, signatures: Words, numbers: Words) -> Words:
-        """The outputs that outcomes flip: detectors, then observables.
-
-        Args:
-            signatures: uint64, shape (rows, words).
-            numbers: uint64, shape (rows,): with the signature, they fix the outcomes.
-
-        Returns:
-            uint64, shape (rows, words): bit k of a row is output k.
-        """
+        """The outputs that outcomes flip: detectors, then observables."""
         words = -(-self.num_signature_bits // 64)
         return self._engine.outcomes(signatures[:, :words], numbers, 0)
 
     def law(self, signature: Words) -> tuple[Floats, Bools]:
-        """All outcomes of a signature.
-
-        Args:
-            signature: uint64, shape (words,).
-
-        Returns:
-            Their probabilities; and the outputs that each flips, bool, shape (outcomes, outputs).
-        """
+        """All outcomes of a signature, with their probabilities."""
         name = signature.tobytes()
         if name not in self._laws:
             if len(self._laws) >= 1 << 14:
@@ -95,12 +67,7 @@ class PlanOutcomes:
 def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
     r"""The errors and the coins of a plan of all detectors and observables that does not postselect.
 
-    Returns:
-        Its mechanisms; a coin is one with probability 1/2. A symptom also has the signature bits that are
-        flipped.
-
-    Raises:
-        ValueError: Errors exclude each other, and no independent ones have their distribution.
+    A symptom also has the signature bits that are flipped. See ``symptoms_by_rows``.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -128,10 +95,8 @@ def symptoms_by_rows(
 ) -> Symptoms:
     """The errors and the coins of a plan, with the symptoms that the bits of their rows stand for.
 
-    Of an error that is likelier than 1/2, the absence is the error.
-
-    Raises:
-        ValueError: Errors exclude each other, and no independent ones have their distribution.
+    A coin has the probability 1/2. Of an error that is likelier, the absence is the error. A ``ValueError``
+    says that errors exclude each other, and no independent ones have their distribution.
     """
     found: dict[int, float] = {}
     expected = set(plan.constant.tolist())
@@ -152,11 +117,7 @@ def symptoms_by_rows(
 
 
 def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int32], float]]:
-    """Independent errors with the distribution of a plan's mechanisms: their rows and probabilities.
-
-    Raises:
-        ValueError: The errors of a site exclude each other, and no independent errors are equivalent.
-    """
+    """Independent errors with the distribution of a plan's mechanisms: their rows and probabilities."""
     for k in np.flatnonzero(plan.sites < 0).tolist():
         yield plan.effects.row(k), -0.5 * math.expm1(-2 * plan.rates[k])
     for site in np.unique(plan.sites[plan.sites >= 0]):

@@ -99,10 +99,9 @@ def _solutions(added: frozenset[int], colors: Mapping[int, int]) -> Iterator[fro
 def _unlike_a_tile(
     tile: BoundaryTile, errors: Sequence[ModelError], colors: Mapping[int, int]
 ) -> float | None:
-    """By how much errors flip the tile but not its color; None if no error flips both.
+    """The expected number of detectors that errors flip which flip the tile but not its color.
 
-    It is their expected number, each counted as often as it flips detectors. There are some in every
-    triangular code: those at the corners, where two boundaries meet, which flip one detector.
+    None: no error flips both. Some errors at the corners of a triangular code flip one detector alone.
     """
     total, is_like_a_tile = 0.0, False
     for error in errors:

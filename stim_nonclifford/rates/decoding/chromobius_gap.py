@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 from ...base.arguments import check_types
+from ...base.arrays import Bytes, Floats
 from ...base.probabilities import exactly_one
 from ..decoded_rates.faults.mechanisms import symptoms_of
 from .boundary_tile import NUM_COLORS, BoundaryTile, possible_tiles
@@ -126,13 +126,13 @@ class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: 
     """Decodes with confidence; returned by ``ChromobiusGapDecoder.compile_decoder_for_dem``."""
 
     _halves: Sequence[_Half]
-    _predictions: NDArray[np.uint8]  # the flipped observables as a mask; bit k of its index is that of half k
+    _predictions: Bytes  # the flipped observables as a mask; bit k of its index is that of half k
     _constant: Sequence[int]  # the detectors that are flipped before the halves decode them
     _num_detectors: int
 
     def decode_shots_bit_packed_with_confidence(
-        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        self, *, bit_packed_detection_event_data: Bytes
+    ) -> tuple[Bytes, Floats]:
         """The predictions and their complementary gaps; see ``ConfidentDecoder``."""
         events = np.unpackbits(
             bit_packed_detection_event_data, axis=1, count=self._num_detectors, bitorder="little"
@@ -154,10 +154,10 @@ class _Half:
     detectors: list[int]
     tiles: list[_Tile]
 
-    def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def advantages(self, events: Bytes) -> Floats:
         """By how much the lightest error with the logical flip is heavier, for one byte per detector."""
         mine = np.take(events, self.detectors, axis=1)
-        mean: NDArray[np.float64] = np.mean([tile.advantages(mine) for tile in self.tiles], axis=0)
+        mean: Floats = np.mean([tile.advantages(mine) for tile in self.tiles], axis=0)
         return mean
 
 
@@ -192,7 +192,7 @@ class _Tile:
         self._added = np.array([k in tile.added for k in detectors])
         self._decoder: Any = chromobius.compile_decoder_for_dem(model)
 
-    def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def advantages(self, events: Bytes) -> Floats:
         """By how much the lightest error with the logical flip is heavier, given one byte per detector."""
         parity = np.bitwise_xor.reduce(events[:, self._added], axis=1)
         without, with_flip = (

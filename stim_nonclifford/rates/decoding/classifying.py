@@ -76,10 +76,7 @@ class Classifier:
         return Classes(shots, accepted[:done], self._wrong(rows[accepted[:done]], found), gaps)
 
     def wrong(self, rows: Words) -> Bools:
-        """The observables that the decoder predicts wrongly: bool, shape (rows, observables).
-
-        The time is not limited, and detectors discard no shot.
-        """
+        """The observables that are predicted wrongly, whatever the time and postselected detectors are."""
         return self._wrong(rows, self._distinct.results(self._model.detectors(rows), self._decode))
 
     def fails(self, rows: Words) -> Bools:
@@ -87,14 +84,7 @@ class Classifier:
         return np.asarray(self.wrong(rows).any(axis=1))
 
     def check_repeats(self, name: str) -> None:
-        """Refuses a decoder that answered equal detection events differently, after a last look.
-
-        Args:
-            name: The name of the decoder.
-
-        Raises:
-            ValueError: Some answers were other ones than before.
-        """
+        """Refuses a decoder that answered equal detection events differently, after a last look."""
         self._distinct.decode_again(self._decode_in_time)
         if self._distinct.is_random:
             raise ValueError(

@@ -150,13 +150,7 @@ class RateDecoder:
         return _decodes_kept_shots(self.decoder)
 
     def postselected(self, model: stim.DetectorErrorModel, given: Bools | None) -> Bools:
-        """The detectors that discard a shot, for a decoder of kept shots: those that it needs, or a mask.
-
-        The model is that of the whole circuit.
-
-        Raises:
-            ValueError: The mask leaves out a detector that the decoder needs.
-        """
+        """The detectors that discard a shot, for a decoder of kept shots: those that it needs, or a mask."""
         needed: Bools = self.decoder.postselected_detectors(model)
         if given is None:
             return needed
@@ -194,11 +188,7 @@ class RateDecoder:
         return self.is_named and self.name in _LEAST_WEIGHT
 
     def compiled(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CompiledRateDecoder:
-        """The decoder, compiled for an error model, for all observables or one of them.
-
-        Raises:
-            ValueError: The decoder refuses the model.
-        """
+        """The decoder, compiled for an error model, for all observables or one of them."""
         return CompiledRateDecoder(
             self.name, self.checked(model, observable).predict, self.finds_least_weight
         )

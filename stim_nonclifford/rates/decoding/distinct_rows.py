@@ -22,30 +22,19 @@ _SAVED_FOR_REPEAT = 16
 time, and a decoder that is random is found out in twice as many rows."""
 
 _MOST_REPEATS = 1024
-"""Bytes that are decoded once more, before these are as rare among those that are decoded as among those that
+"""Rows that are decoded once more, before these are as rare among those that are decoded as among those that
 are saved. Doubled, a decoder that is random in one of 200 results is found out as surely as now in one of
 100: with 99.99%."""
 
 
 class DistinctRows:
-    """A store of the results of rows of detection events, each computed once.
+    """A store of the results of rows of detection events, each computed once; of size 0, all are decoded.
 
-    Of equal rows in a batch, one is decoded. The store holds those that came first: frequent rows are among
-    them.
-
-    A decoder may predict differently for equal rows. Then one prediction would stand for all shots with these
-    events. So a sample of the stored rows is decoded again, in another order and among other rows: a row
-    whose later predictions differ from the first one with probability q escapes r decodes with probability
-    (1 - q)^r. What cannot be seen are predictions that follow from the row within one process, but differ in
-    the next: a store changes nothing there.
-
-    With ``max_bytes=0``, every row is decoded, even if it equals another one.
-
-    Attributes:
-        asked: Number of rows whose results were asked for.
-        decoded: Number of rows that were decoded for them.
-        repeated: Number of stored rows that were decoded once more.
-        is_random: Whether one of them had another result than before.
+    It holds the rows that came first: frequent ones are among them. A decoder may predict differently for
+    equal rows, and one prediction would stand for all of them. So a sample of the stored rows is decoded
+    again, in another order and among other rows: a row whose later predictions differ from the first one with
+    probability q escapes r decodes with probability (1 - q)^r. (Predictions that differ from process to
+    process alone cannot be seen.)
 
     Examples:
         >>> rows = np.array([[1, 0], [0, 2], [1, 0]], dtype=np.uint8)
@@ -69,23 +58,22 @@ class DistinctRows:
         self._results: Bytes = np.empty((0, result_bytes), dtype=np.uint8)
         self._hashes: Words = np.empty(0, dtype=np.uint64)  # of the stored rows, ascending
         self._places = np.empty(0, dtype=np.intp)  # where the row of each hash is
-        self.asked = self.decoded = self.repeated = 0
-        self.is_random = False
+        self.asked = 0  # rows whose results were asked for
+        self.decoded = 0  # rows that were decoded for them
+        self.repeated = 0  # stored rows that were decoded once more
+        self.is_random = False  # whether one of these had another result than before
 
     def __len__(self) -> int:
         """Number of stored rows."""
         return self._size
 
     def results(self, rows: Bytes, decode: Callable[[Bytes], Bytes]) -> Bytes:
-        """The results of rows, uint8, shape (rows, result_bytes), up to the first one that was not decoded.
-
-        ``decode`` returns the results of rows; of the first ones, if its time is over.
-        """
+        """The results of rows, shape (rows, result_bytes), or of the first ones if ``decode`` has no time."""
         if not self._room:
             found = decode(np.ascontiguousarray(rows)) if len(rows) else self._results[:0]
             self.decoded += len(found)
         else:
-            found = self._spread(rows, decode)
+            found = self._looked_up(rows, decode)
         self.asked += len(found)
         saved = self.asked - self.decoded
         repeats = min(saved // _SAVED_FOR_REPEAT, _MOST_REPEATS + self.decoded // _SAVED_FOR_REPEAT)
@@ -96,23 +84,8 @@ class DistinctRows:
         """Decodes stored rows once more until 1024 have been, however few the store has saved."""
         self._decode_again(_MOST_REPEATS, decode)
 
-    def _spread(self, rows: Bytes, decode: Callable[[Bytes], Bytes]) -> Bytes:
-        """The results of rows, of which most may be silent: one of these is looked up."""
-        fires = np.asarray(rows.any(axis=1))
-        if fires.all():
-            return self._looked_up(rows, decode)
-        silent = int(fires.argmin())
-        fires[silent] = True
-        places = np.flatnonzero(fires)
-        some = self._looked_up(rows[places], decode)
-        end = len(rows) if len(some) == len(places) else int(places[len(some)])
-        found = np.empty((end, self._result_bytes), dtype=np.uint8)
-        if end > silent:
-            found[:] = some[np.searchsorted(places, silent)]
-        found[places[: len(some)]] = some
-        return found
-
     def _looked_up(self, rows: Bytes, decode: Callable[[Bytes], Bytes]) -> Bytes:
+        """The results of rows, those that are not stored from ``decode``."""
         padded = np.zeros((len(rows), 8 * len(self._multipliers)), dtype=np.uint8)
         padded[:, : self._row_bytes] = rows
         words = padded.view(np.uint64)
@@ -161,11 +134,7 @@ class DistinctRows:
         self._places = np.insert(self._places, at, begin + order)
 
     def _decode_again(self, repeats: int, decode: Callable[[Bytes], Bytes]) -> None:
-        """Decodes stored rows once more, in one batch and in another order, until so many rows have been.
-
-        If there are fewer, they are decoded again and again: so many results are compared, however few
-        different rows there are.
-        """
+        """Decodes stored rows once more, some of them again and again, until so many results are compared."""
         count = repeats - self.repeated
         if not self._size or count <= 0:
             return

@@ -13,10 +13,9 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
+from ...base.arrays import Bools, Bytes, Floats, Integers
 from .distinct_rows import DistinctRows
 from .matching.matching_graph import model_errors
-
-Rows = NDArray[np.uint8]
 
 _LARGEST_CONFIDENCE = 2.0**53
 """Up to here, every whole number is a float64."""
@@ -34,8 +33,8 @@ class ConfidentDecoder(Protocol):
     """
 
     def decode_shots_bit_packed_with_confidence(
-        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+        self, *, bit_packed_detection_event_data: Bytes
+    ) -> tuple[Bytes, NDArray[Any]]:
         """Predicts observable flips, and says how sure that is.
 
         Args:
@@ -47,9 +46,7 @@ class ConfidentDecoder(Protocol):
         """
         ...
 
-    def decode_shots_bit_packed(
-        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
-    ) -> NDArray[np.uint8]:
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bytes) -> Bytes:
         """The predictions alone; see ``sinter.CompiledDecoder``. Those who subclass this class inherit it."""
         return self.decode_shots_bit_packed_with_confidence(
             bit_packed_detection_event_data=bit_packed_detection_event_data
@@ -63,7 +60,7 @@ class DecoderFailedError(ValueError):
         events: The bit-packed detection events, uint8, shape (ceil(num_detectors / 8),).
     """
 
-    def __init__(self, message: str, events: Rows) -> None:
+    def __init__(self, message: str, events: Bytes) -> None:
         super().__init__(message)
         self.events = events
 
@@ -75,14 +72,7 @@ class CheckedDecoder:
     """A decoder that is compiled for an error model, and whose answers are checked.
 
     Pickled, it is compiled again where it arrives. With an observable, ``predict`` predicts only that one.
-
-    Attributes:
-        detector_bytes: Number of bytes of the detection events of a shot.
-        observable_bytes: Number of bytes of a prediction.
-
-    Raises:
-        ValueError: The decoder cannot be compiled, or has no confidences although they are wanted.
-        ImportError: A module of the decoder is missing.
+    Events and predictions are bit-packed: uint8, shape (shots, bytes).
     """
 
     def __init__(
@@ -113,14 +103,8 @@ class CheckedDecoder:
         )
         return compiled, (self._given, self._model)
 
-    def predict(self, dets: Rows, /) -> tuple[Rows, NDArray[np.int64]]:
-        """Predictions and rounded confidences, which are 0 if not wanted, of a decoder that discards no shot.
-
-        Events and predictions are bit-packed: uint8, shape (shots, bytes).
-
-        Raises:
-            ValueError: As for ``decode``; or the decoder discards a shot.
-        """
+    def predict(self, dets: Bytes, /) -> tuple[Bytes, Integers]:
+        """Predictions and rounded confidences, 0 if not wanted, of a decoder that discards no shot."""
         predictions, is_discarded, confidences = self.decode(dets)
         if is_discarded.any():
             raise ValueError(
@@ -132,14 +116,8 @@ class CheckedDecoder:
             predictions = predictions[:, [byte]] >> np.uint8(bit) & np.uint8(1)
         return predictions, _whole(confidences)
 
-    def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.float64]]:
-        """Predictions, whether the decoder discards each shot, and confidences, which are 0 if not wanted.
-
-        Events and predictions are bit-packed: uint8, shape (shots, bytes).
-
-        Raises:
-            ValueError: The decoder returned something else than predictions, or cannot decode the events.
-        """
+    def decode(self, dets: Bytes) -> tuple[Bytes, Bools, Floats]:
+        """Predictions, whether the decoder discards each shot, and confidences, which are 0 if not wanted."""
         confidences = np.zeros(len(dets))
         predictions = self._returned(dets)
         if self._confidence:
@@ -189,7 +167,7 @@ class CheckedDecoder:
             )
         return found
 
-    def _returned(self, dets: Rows) -> Any:
+    def _returned(self, dets: Bytes) -> Any:
         """What the decoder returns. Its errors are reported with its name and with detection events."""
         try:
             return self._called(dets)
@@ -215,12 +193,12 @@ class CheckedDecoder:
                 row,
             ) from error
 
-    def _called(self, dets: Rows) -> Any:
+    def _called(self, dets: Bytes) -> Any:
         if self._confidence:
             return self._decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=dets)
         return self._decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets)
 
-    def _failing_row(self, dets: Rows, error: BaseException) -> tuple[Rows, BaseException]:
+    def _failing_row(self, dets: Bytes, error: BaseException) -> tuple[Bytes, BaseException]:
         """The first row on which the decoder fails alone, with its error; otherwise the first row."""
         for k in range(len(dets)):
             try:
@@ -229,7 +207,7 @@ class CheckedDecoder:
                 return dets[k], own
         return dets[0], error
 
-    def _checked_confidences(self, values: Any, shots: int) -> NDArray[np.float64]:
+    def _checked_confidences(self, values: Any, shots: int) -> Floats:
         found = np.asarray(values)
         if found.shape != (shots,) or not np.issubdtype(found.dtype, np.number) or np.iscomplexobj(found):
             raise ValueError(
@@ -296,7 +274,7 @@ class CheckedDecoder:
         return bool(np.any(np.asarray(predictions) > 1))
 
 
-def _whole(confidences: NDArray[np.float64]) -> NDArray[np.int64]:
+def _whole(confidences: Floats) -> Integers:
     return np.rint(confidences).astype(np.int64)
 
 
@@ -308,35 +286,33 @@ class _FileDecoder(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has 
     _model: stim.DetectorErrorModel
     _name: str
 
-    def decode_shots_bit_packed(
-        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
-    ) -> NDArray[np.uint8]:
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bytes) -> Bytes:
         """The predictions; a ``ValueError`` says that there is no file of them, or one of another size."""
-        shots = len(bit_packed_detection_event_data)
+        shape = len(bit_packed_detection_event_data), -(-self._model.num_observables // 8)
         with tempfile.TemporaryDirectory(prefix="decode_via_files_") as name:
             folder = pathlib.Path(name)
-            scratch = folder / "scratch"
+            model, dets, predictions, scratch = (
+                folder / part for part in ("model.dem", "dets.b8", "predictions.b8", "scratch")
+            )
             scratch.mkdir()
-            self._model.to_file(folder / "model.dem")
-            np.ascontiguousarray(bit_packed_detection_event_data).tofile(folder / "dets.b8")
-            predictions = folder / "predictions.b8"
+            self._model.to_file(model)
+            np.ascontiguousarray(bit_packed_detection_event_data).tofile(dets)
             self._decoder.decode_via_files(
-                num_shots=shots,
+                num_shots=shape[0],
                 num_dets=self._model.num_detectors,
                 num_obs=self._model.num_observables,
-                dem_path=folder / "model.dem",
-                dets_b8_in_path=folder / "dets.b8",
+                dem_path=model,
+                dets_b8_in_path=dets,
                 obs_predictions_b8_out_path=predictions,
                 tmp_dir=scratch,
             )
             if not predictions.exists():
                 raise ValueError(f"decode_via_files of the decoder {self._name} wrote no predictions.")
             found = np.fromfile(predictions, dtype=np.uint8)
-        shape = (shots, -(-self._model.num_observables // 8))
         if found.size != shape[0] * shape[1]:
             raise ValueError(
                 f"decode_via_files of the decoder {self._name} wrote {found.size} bytes of predictions for"
-                f" {shots} shots; there must be {shape[1]} for each shot (format b8)."
+                f" {shape[0]} shots; there must be {shape[1]} for each shot (format b8)."
             )
         return found.reshape(shape)
 
@@ -344,11 +320,8 @@ class _FileDecoder(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has 
 class KeptShotDecoding:
     """Decodes kept shots of a circuit with a decoder, those with equal detection events once.
 
-    A decoder may predict differently for equal detection events (``DistinctRows``). If it was seen to, every
-    row is decoded from then on. With ``store_bytes=0``, every row always is.
-
-    Attributes:
-        is_random: Whether the decoder was seen to decode equal detection events differently.
+    If the decoder was seen to predict differently for equal detection events (``DistinctRows``), it is
+    random, and every row is decoded from then on. With ``store_bytes=0``, every row always is.
     """
 
     def __init__(self, decoder: CheckedDecoder, store_bytes: int) -> None:
@@ -361,7 +334,7 @@ class KeptShotDecoding:
         )
         self.is_random = False
 
-    def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.int64]]:
+    def decode(self, dets: Bytes) -> tuple[Bytes, Bools, Integers]:
         """The answers of the decoder, with rounded confidences; see ``CheckedDecoder.decode``."""
         found = self._rows.results(dets, self._decode)
         if self._rows.is_random and not self.is_random:
@@ -372,24 +345,18 @@ class KeptShotDecoding:
         confidences = np.ascontiguousarray(found[:, end + 1 :]).view(np.int64)[:, 0]
         return found[:, :end], found[:, end] != 0, confidences
 
-    def _decode(self, dets: Rows) -> Rows:
+    def _decode(self, dets: Bytes) -> Bytes:
         predictions, is_discarded, confidences = self._decoder.decode(dets)
         columns = [is_discarded[:, np.newaxis], _whole(confidences)[:, np.newaxis].view(np.uint8)]
         return np.hstack([predictions, *columns])
 
     def statistics(self) -> dict[str, int]:
-        """How often equal rows saved a call of the decoder.
-
-        Returns:
-            ``rows``: all rows; ``stored_rows``: rows in the store; ``rows_decoded``: rows whose result the
-            decoder computed; ``rows_found_in_store``: the others; ``rows_asked_again``: rows that were
-            decoded once more, to see whether the decoder is random.
-        """
+        """How often equal rows saved a call of the decoder: rows by what became of them."""
         rows = self._rows
         return {
             "rows": rows.asked,
             "stored_rows": len(rows),
             "rows_found_in_store": rows.asked - rows.decoded,
             "rows_decoded": rows.decoded,
-            "rows_asked_again": rows.repeated,
+            "rows_asked_again": rows.repeated,  # of the store, to see whether the decoder is random
         }

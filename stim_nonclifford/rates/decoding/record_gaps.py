@@ -18,12 +18,8 @@ class RecordGaps:
     r"""Complementary gaps of one observable, in decibels.
 
     Errors that no detector sees limit the gap: with probability q they flip the observable, and then it is at
-    most 10 log10((1 - q) / q). It is infinite if no error flips the observable.
-
-    ``where`` is how messages name the place that asks.
-
-    Raises:
-        ValueError: The decoder has no gaps, or cannot be compiled.
+    most 10 log10((1 - q) / q). It is infinite if no error flips the observable. ``where`` is how messages
+    name the place that asks.
 
     Examples:
         >>> from stim_nonclifford.rates.decoding.decoders import rate_decoder

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 from ....base.arguments import check_types
+from ....base.arrays import Bools, Bytes, Floats
 from ..kept_shot_decoding import ConfidentDecoder
 from .detector_kinds import DetectorKind, detector_kinds
 from .matching_gap import CompiledMatchingGap
@@ -56,7 +56,7 @@ class DesaturatedGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has
         ([[0]], [20.1])
     """
 
-    def postselected_detectors(self, dem: stim.DetectorErrorModel) -> NDArray[np.bool_]:
+    def postselected_detectors(self, dem: stim.DetectorErrorModel) -> Bools:
         """The detectors that must discard a shot if they fire.
 
         Args:
@@ -89,16 +89,14 @@ class DesaturatedGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has
         return CompiledDesaturatedGap(graphs, _postselected(kinds, hidden), dem.num_observables)
 
 
-def _postselected(kinds: Sequence[DetectorKind], hidden: frozenset[int]) -> NDArray[np.bool_]:
+def _postselected(kinds: Sequence[DetectorKind], hidden: frozenset[int]) -> Bools:
     return np.array([kind.postselected or k in hidden for k, kind in enumerate(kinds)], dtype=np.bool_)
 
 
 class CompiledDesaturatedGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``DesaturatedGapDecoder.compile_decoder_for_dem``."""
 
-    def __init__(
-        self, graphs: Sequence[BasisGraph], postselected: NDArray[np.bool_], num_observables: int
-    ) -> None:
+    def __init__(self, graphs: Sequence[BasisGraph], postselected: Bools, num_observables: int) -> None:
         """Prepares a decoder for each basis in which logical errors are seen."""
         self._graphs = [graph for graph in graphs if graph.observables]
         if not self._graphs:
@@ -114,8 +112,8 @@ class CompiledDesaturatedGap(ConfidentDecoder, sinter.CompiledDecoder):  # type:
         ]
 
     def decode_shots_bit_packed_with_confidence(
-        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        self, *, bit_packed_detection_event_data: Bytes
+    ) -> tuple[Bytes, Floats]:
         """The predictions and their complementary gaps; see ``ConfidentDecoder``.
 
         Raises:

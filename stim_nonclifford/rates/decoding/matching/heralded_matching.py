@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 from ....base.arguments import check_types, flag
+from ....base.arrays import Bytes
 from ....base.probabilities import exactly_one
 from .matching_graph import Edge, checked_heralds, edge_errors, edge_probabilities
 
@@ -133,15 +133,13 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
             result.append("logical_observable", [], [stim.target_logical_observable_id(k)])
         return result
 
-    def decode_shots_bit_packed(
-        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
-    ) -> NDArray[np.uint8]:
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bytes) -> Bytes:
         """The predictions; see ``sinter.CompiledDecoder``."""
         rows = bit_packed_detection_event_data
         places = np.array(self._sources, dtype=np.intp)
         fired = rows[:, places >> 3] >> (places & 7).astype(np.uint8) & 1
         events = np.hstack([rows & self._others, np.packbits(fired, axis=1, bitorder="little")])
-        found: NDArray[np.uint8] = self._matching.decode_batch(
+        found: Bytes = self._matching.decode_batch(
             events, bit_packed_shots=True, bit_packed_predictions=True, enable_correlations=True
         )
         return found

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 from ...._native import MatchingWeights
 from ....base.arguments import check_types
+from ....base.arrays import Bytes, Floats, Indices
 from ....base.probabilities import exactly_one
 from ..kept_shot_decoding import ConfidentDecoder
 from .matching_graph import (
@@ -150,7 +150,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         self._set_edges(matching, self._base)
         return matching
 
-    def _combinations(self, copies: list[tuple[int, ...]]) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    def _combinations(self, copies: list[tuple[int, ...]]) -> Iterator[tuple[int, Bytes]]:
         """The combinations of copies that fire: their class, and the nodes that change, bit-packed."""
         for chosen in itertools.product((False, True), repeat=len(copies)):
             nodes = np.zeros(8 * self._row_bytes, dtype=np.bool_)
@@ -159,8 +159,8 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
             yield sum(chosen) % 2, np.packbits(nodes, bitorder="little")
 
     def decode_shots_bit_packed_with_confidence(
-        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        self, *, bit_packed_detection_event_data: Bytes
+    ) -> tuple[Bytes, Floats]:
         """The predictions and their complementary gaps; see ``ConfidentDecoder``."""
         rows = bit_packed_detection_event_data
         events = np.zeros((len(rows), self._row_bytes), dtype=np.uint8)
@@ -178,7 +178,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         predictions = (weights[1] < weights[0]).astype(np.uint8) ^ parity
         return predictions[:, np.newaxis], np.abs(weights[1] - weights[0]) * DECIBEL
 
-    def _by_heralds(self, events: NDArray[np.uint8]) -> Iterator[tuple[NDArray[np.intp], list[int]]]:
+    def _by_heralds(self, events: Bytes) -> Iterator[tuple[Indices, list[int]]]:
         """Groups of shots with equal heralds, which are taken out of the events."""
         if not self._heralds:
             yield np.arange(len(events)), []
@@ -215,19 +215,19 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
             else:
                 matching.add_edge(*ends, weight=weight, merge_strategy="replace")
 
-    def _weights(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def _weights(self, events: Bytes) -> Floats:
         """The least weight of each class, shape (2, shots)."""
         if self._near is None:
             return self._weights_by_pymatching(events)
         copy = self._num_detectors  # of the boundary
         found = self._near.least(events.ravel(), self._row_bytes, copy, _MOST_EVENTS).reshape(-1, 2)
-        least: NDArray[np.float64] = found.T / self._unit
+        least: Floats = found.T / self._unit
         left = found[:, 0] < 0
         if left.any():
             least[:, left] = self._weights_by_pymatching(events[left])
         return least
 
-    def _weights_by_pymatching(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def _weights_by_pymatching(self, events: Bytes) -> Floats:
         least = np.full((2, len(events)), np.inf)
         for value, changed in self._firing:
             shots = events ^ changed

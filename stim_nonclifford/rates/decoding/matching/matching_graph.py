@@ -115,12 +115,7 @@ def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] 
 
 
 def checked_heralds(heralds: Collection[int], model: stim.DetectorErrorModel | None = None) -> list[int]:
-    """Heralds that a user gave, ascending; with a model, they are detectors of it.
-
-    Raises:
-        TypeError: They are no collection of integers.
-        ValueError: One is no number of a detector.
-    """
+    """Heralds that a user gave, checked, ascending; with a model, they are detectors of it."""
     check_types(heralds, "heralds", "a collection of detectors", list, tuple, set, frozenset, range)
     found = sorted({integer(each, "Each of heralds") for each in heralds})
     if model is not None and found and found[-1] >= model.num_detectors:

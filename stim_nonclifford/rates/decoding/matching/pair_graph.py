@@ -46,7 +46,6 @@ def hidden_detectors(errors: Iterable[ModelError], kinds: Sequence[DetectorKind]
 
     They are those without a basis, and outside of the color code both ends of errors that flip two detectors
     of one basis and an observable: these are where the codes are joined.
-
     """
     found = {k for k, kind in enumerate(kinds) if kind.basis is None}
     if _is_color_code(kinds):
@@ -64,11 +63,8 @@ def basis_graphs(
     """The matching graphs of X and of Z detectors, for errors of the whole circuit.
 
     Errors that flip a hidden detector are left out. An error of which both bases see a part becomes an edge
-    in each of them. It is left out if it is not known which part flips the observables: if there is no error
-    of one part alone.
-
-    Raises:
-        ValueError: Errors of one basis flip different observables.
+    in each of them, unless it is not known which part flips the observables: if there is no error of one part
+    alone.
     """
     known = [error for error in errors if not error.detectors & hidden]
     bases: tuple[Basis, ...] = ("X", "Z")

@@ -7,7 +7,7 @@ import math
 import scipy.stats
 import sinter
 
-from stim_nonclifford.rates.estimation.uncertainty import is_narrow
+from stim_nonclifford.rates.estimation.interval import is_narrow
 
 LIKELIHOOD_FACTOR = 1000
 """Error bars include all rates whose likelihood is within this factor of the best one."""

@@ -16,7 +16,7 @@ import sinter
 
 from stim_nonclifford.base.arguments import check_types
 from stim_nonclifford.base.probabilities import clopper_pearson
-from stim_nonclifford.rates.estimation.uncertainty import rate_text, uncertainty_of
+from stim_nonclifford.rates.estimation.interval import rate_text, uncertainty_of
 from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
 from .csv_rows import ESTIMATE, ESTIMATES, FAULT_SETS

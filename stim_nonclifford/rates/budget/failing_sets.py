@@ -28,7 +28,7 @@ from ...simulation.plan import SamplingPlan
 from ..decoded_rates.faults.mechanisms import FaultModel, log_probability_of_none, symptom_without
 from ..decoded_rates.faults.outcomes import symptom_of_row
 from ..decoding.classifying import Classifier
-from ..estimation.failing_sets import FailingSets
+from ..estimation.tally import FailingSets
 from ..results import DecodedFailure
 from ..results.error_budget import ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms

@@ -37,10 +37,9 @@ from ...base.arrays import Floats, Integers
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
 from ..estimation.allocation import Contributions, allocate, factors
-from ..estimation.failing_sets import FailingSets
 from ..estimation.interval import COVERAGE, Sums, sums_over
 from ..estimation.limits import Deadline, TimeIsOver
-from ..estimation.tally import ACCEPTED, WRONG, Tally
+from ..estimation.tally import ACCEPTED, WRONG, FailingSets, Tally
 from ..results import GapPoint, LogicalErrorRate, RateStratum
 from ..results.logical_error_rate import FaultSets
 from ..results.strata import name_of_faults

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ...base.arguments import choice, integer
 from ...base.notebook import text_table
-from ..estimation.uncertainty import rate_text
+from ..estimation.interval import rate_text
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...base.arguments import integer
 from ...base.notebook import html_table, text_table
-from ..estimation.uncertainty import rate_text, uncertainty_of
+from ..estimation.interval import rate_text, uncertainty_of
 from .error_budget import ErrorBudget, Grouping
 from .strata import DecodedFailure, GapPoint, RateStratum, Table, table_of_strata
 from .sums import sum_of

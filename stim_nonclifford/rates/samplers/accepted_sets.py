@@ -194,15 +194,8 @@ def _names(rows: Words) -> Words:
     return names
 
 
-@dataclass(frozen=True)
-class _Law:
-    """The outcomes of a signature."""
-
-    shares: Floats  # shape (outcomes,): their probabilities
-    flipped: Bools  # shape (outcomes, outputs): what they flip of the outputs that may change
-    places: dict[bytes, list[int]]  # the outcomes by the uncertain detectors that they flip
-    # by the same, for accepted sets: what is flipped, and with which probabilities
-    read_out: dict[bytes, tuple[Bools, Floats]]
+_Outcomes = dict[bytes, tuple[Bools, Floats]]
+"""What outcomes flip, and their probabilities, by the uncertain detectors that they flip."""
 
 
 class _Laws:
@@ -218,7 +211,8 @@ class _Laws:
         if weight is not None:
             changes[-1] = True
         self._changing = np.flatnonzero(changes)
-        self._known: dict[bytes, _Law] = {}
+        # Of each signature, all outcomes; and those of accepted sets, as far as they were asked for.
+        self._known: dict[bytes, tuple[_Outcomes, _Outcomes]] = {}
 
     def accepted(self, kinds: Words, check: Callable[[], None]) -> tuple[Words, Floats, Indices]:
         """The accepted outcomes of sets of several kinds, by signature and the uncertain detectors that fire.
@@ -232,12 +226,13 @@ class _Laws:
             if not k & 0xFFF:
                 check()
             signature, pattern = kind[: self._signature_words], kind[self._signature_words :].tobytes()
-            law = self._law(signature)
-            if pattern in law.places:
-                bits, probabilities = self._read_out(law, pattern)
-                flipped.append(bits)
-                shares.append(probabilities)
-                numbers[k] = len(bits)
+            every, accepted = self._law(signature)
+            if pattern in every:
+                if pattern not in accepted:
+                    accepted[pattern] = self._read_out(*every[pattern])
+                flipped.append(accepted[pattern][0])
+                shares.append(accepted[pattern][1])
+                numbers[k] = len(shares[-1])
         bits = np.concatenate(flipped)
         flips = np.zeros((len(bits), self._model.flips.shape[1] - self._signature_words), dtype=np.uint64)
         for start in range(0, len(bits), 1 << 14):
@@ -247,11 +242,10 @@ class _Laws:
             flips[start : start + (1 << 14)] = self._model.rows_of_outputs(whole)[:, : flips.shape[1]]
         return flips, np.concatenate(shares), numbers
 
-    def _law(self, signature: Words) -> _Law:
-        """The outcomes of a signature, by the uncertain detectors that they flip."""
+    def _law(self, signature: Words) -> tuple[_Outcomes, _Outcomes]:
+        """The outcomes of a signature; see ``_known``."""
         name = signature.tobytes()
-        found = self._known.get(name)
-        if found is None:
+        if name not in self._known:
             if len(self._known) >= _MOST_LAWS:
                 raise ResourceLimitError(f"Accepted sets have more than {_MOST_LAWS:,} outcome laws.")
             shares, flipped = np.ones(1), np.zeros((1, self._num_outputs), dtype=np.bool_)
@@ -261,21 +255,12 @@ class _Laws:
             places: dict[bytes, list[int]] = {}
             for k, row in enumerate(packed_words(flipped[:, self._uncertain])):
                 places.setdefault(row.tobytes(), []).append(k)
-            found = self._known[name] = _Law(shares, flipped[:, self._changing], places, {})
-        return found
+            flipped = flipped[:, self._changing]
+            self._known[name] = {key: (flipped[some], shares[some]) for key, some in places.items()}, {}
+        return self._known[name]
 
-    def _read_out(self, law: _Law, pattern: bytes) -> tuple[Bools, Floats]:
-        """The outcomes with a pattern of uncertain detectors.
-
-        With a state: from how often its Pauli is -1 to how often the state is the wrong one.
-        """
-        found = law.read_out.get(pattern)
-        if found is None:
-            some = law.places[pattern]
-            found = law.read_out[pattern] = self._merged(law.flipped[some], law.shares[some])
-        return found
-
-    def _merged(self, rows: Bools, shares: Floats) -> tuple[Bools, Floats]:
+    def _read_out(self, rows: Bools, shares: Floats) -> tuple[Bools, Floats]:
+        """Outcomes, merged. With a state, its Pauli is read out: how often the state is the wrong one."""
         if self._weight is None:
             first, sums = merged(packed_words(rows), shares)
             return rows[first], sums

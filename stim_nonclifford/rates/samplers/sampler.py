@@ -14,9 +14,8 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
-from ..estimation.failing_sets import EXACT, FailingSets
 from ..estimation.limits import Deadline, TimeIsOver
-from ..estimation.tally import Tally
+from ..estimation.tally import EXACT, FailingSets, Tally
 from .strata import FaultStates, Stratum
 
 

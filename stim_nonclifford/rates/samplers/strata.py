@@ -29,7 +29,7 @@ import numpy as np
 from ...base.arrays import Bools, Floats, Indices, Words
 from ...base.errors import ResourceLimitError
 from ..decoded_rates.faults.mechanisms import FaultModel
-from ..estimation.failing_sets import padded
+from ..estimation.tally import padded
 
 _MOST_ENTRIES = 1 << 27
 """Entries of the tables E, of 8 bytes each. Doubled, circuits with 1.4 times as many faults are accepted, and

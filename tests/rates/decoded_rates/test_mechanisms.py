@@ -9,8 +9,8 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.rates.budget.failing_sets import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
-from stim_nonclifford.rates.estimation.failing_sets import FailingSets
 from stim_nonclifford.rates.estimation.limits import Deadline
+from stim_nonclifford.rates.estimation.tally import FailingSets
 from stim_nonclifford.rates.samplers.sampler import DirectSamples
 from stim_nonclifford.rates.samplers.strata import Stratum
 from tests.support.rates.decoded_rate_cases import (

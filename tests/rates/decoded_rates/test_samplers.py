@@ -27,10 +27,9 @@ from stim_nonclifford.rates.decoded_rates.questions import DecodingProblem
 from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
 from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
-from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
 from stim_nonclifford.rates.estimation.interval import ratio_of
 from stim_nonclifford.rates.estimation.limits import Deadline, TimeIsOver
-from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, RunTally, Tally
+from stim_nonclifford.rates.estimation.tally import ACCEPTED, EXACT, WRONG, FailingSets, RunTally, Tally
 from stim_nonclifford.rates.samplers.backward_deletion import BackwardDeletion, Orphans
 from stim_nonclifford.rates.samplers.sampler import DirectSamples, Enumeration, Sampler
 from stim_nonclifford.rates.samplers.splitting import Splitting

@@ -8,8 +8,8 @@ import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.estimation.interval import is_narrow, rate_text
 from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.estimation.uncertainty import is_narrow, rate_text
 from stim_nonclifford.rates.results import LogicalErrorRate
 
 from ...support.rates.fault_set_cases import estimate as search

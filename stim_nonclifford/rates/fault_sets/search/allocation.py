@@ -21,8 +21,8 @@ from ....simulation.engines.random_streams import Stream
 from ....simulation.engines.time_limit import time_limit
 from ....simulation.plan import SamplingPlan
 from ...estimation.allocation import Contributions, allocate
+from ...estimation.interval import uncertainty_of
 from ...estimation.limits import Deadline, Limits, price
-from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
 from .estimate import Estimate, Totals, totals_of
 from .joins import JoinedSets

@@ -16,7 +16,7 @@ import numpy as np
 from ...base.arrays import Bools, Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.limits import Deadline
-from .sampler import Batch, DirectSamples, Sampler, classified
+from .sampler import DirectSamples, Sampler, classified
 from .strata import FaultStates, Stratum
 
 _MOST_TRIED = 8
@@ -64,34 +64,30 @@ class Lineages(Sampler):
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
         """Draws samples, and follows their lineages; none of them is counted when TimeIsOver is raised."""
-        batches = list(self.sample(count, rng, deadline))
+        generations = list(self._generations(count, rng, deadline))
         deadline.check()
         values = np.zeros((count, 2 + self._classifier.num_observables))
-        for batch in batches:
-            assert batch.classes is not None
-            # All shots are accepted; how many, is no question.
-            own = self._values(batch, batch.classes)
-            own[:, 0] = 0.0
-            np.add.at(values, batch.owners, own)
-            size = batch.states.size
-            self.by_number[:, size] += batch.weights.sum(), (batch.weights**2).sum()
-            self._store(batch.states, batch.weights, batch.owners, rng)
+        for each in generations:
+            every, none = np.arange(len(each.owners)), np.zeros(len(each.owners), dtype=np.int64)
+            own = self._values(each.weights, Classes(len(every), every, each.wrong, none))
+            own[:, 0] = 0.0  # all shots are accepted; how many, is no question
+            np.add.at(values, each.owners, own)
+            self.by_number[:, each.states.size] += each.weights.sum(), (each.weights**2).sum()
+            self._store(each.states, each.weights, each.owners, rng)
         self.tally.add(count, values[values[:, 1] > 0])
 
-    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
+    def _generations(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[_Generation]:
         """The failing states of independent samples with their lineages, one size at a time."""
         for first in self._first(count, rng, deadline):
             at = first
             while len(at.owners):
-                every, none = np.arange(len(at.owners)), np.zeros(len(at.owners), dtype=np.int64)
-                classes = Classes(len(at.owners), every, at.wrong, none)
-                yield Batch(count, at.states, at.weights.copy(), at.owners, classes)
+                yield at
                 size = at.states.size - 1
                 if size < self.least or self._draws_at(size) == 0:
                     break
                 at = self._without_one(at, rng)
                 self._reached[:, size] += at.weights.sum(), len(at.weights)
-                at.weights *= self._draws_until_failing(at.states, rng, deadline)
+                at.weights = at.weights * self._draws_until_failing(at.states, rng, deadline)
 
     def _draws_at(self, size: int) -> float:
         """How many faults are drawn at most, until a state of so many faults fails with one of them."""
@@ -101,21 +97,20 @@ class Lineages(Sampler):
         """The failing direct samples that lineages begin with, by their number of faults."""
         parts: dict[int, list[_Generation]] = {}
         begin = 0
-        for batch in self._starts.sample(count, rng, deadline):
+        for drawn in self._starts.drawn(count, rng):
             deadline.check()
-            wrong = self._wrong(batch.states.rows, batch.states.numbers)
-            sizes = (batch.states.sets >= 0).sum(axis=1)
+            wrong = self._wrong(drawn.rows, drawn.numbers)
+            sizes = (drawn.sets >= 0).sum(axis=1)
             self.cost += int((1 + sizes).sum())
             for size in np.unique(sizes[wrong.any(axis=1)]).tolist():
                 which = np.flatnonzero(wrong.any(axis=1) & (sizes == size))
-                states = batch.states.taken(which)
+                states = drawn.taken(which)
                 states.sets = states.sets[:, :size]
                 found = self._starting(states, rng, deadline)
                 which, states = which[found], states.taken(found)
-                parts.setdefault(size, []).append(
-                    _Generation(states, batch.weights[which], begin + which, wrong[which])
-                )
-            begin += batch.samples
+                weights = np.full(len(which), self.probability)
+                parts.setdefault(size, []).append(_Generation(states, weights, begin + which, wrong[which]))
+            begin += len(drawn)
         for _, generations in sorted(parts.items()):
             yield _joined(generations)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,17 +16,6 @@ from ..decoding.classifying import Classes, Classifier
 from ..estimation.limits import Deadline, TimeIsOver
 from ..estimation.tally import EXACT, FailingSets, Tally
 from .strata import FaultStates, Stratum
-
-
-@dataclass
-class Batch:
-    """Independent samples: fault sets with importance weights."""
-
-    samples: int  # how many there are
-    states: FaultStates  # fault sets; a sample may have several, or none that matters
-    weights: Floats  # shape (states,): their importance weights
-    owners: Indices  # shape (states,): the sample that each belongs to
-    classes: Classes | None = None  # what the decoder makes of them; None: it was not asked yet
 
 
 class Sampler(ABC):
@@ -64,10 +52,6 @@ class Sampler(ABC):
         return True
 
     @abstractmethod
-    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
-        """Independent samples, in batches."""
-
-    @abstractmethod
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
         """Draws samples, classifies them, and adds them to the tally; TimeIsOver may leave a part of them."""
 
@@ -82,9 +66,9 @@ class Sampler(ABC):
             self.found.add(members, states.numbers, weights, owners, rng)
 
     @staticmethod
-    def _values(batch: Batch, classes: Classes) -> Floats:
-        """The weights of samples for the quantities of a tally."""
-        weights = batch.weights[classes.accepted, np.newaxis]
+    def _values(weights: Floats, classes: Classes) -> Floats:
+        """The weights of classified fault sets for the quantities of a tally."""
+        weights = weights[classes.accepted, np.newaxis]
         any_wrong = classes.wrong.any(axis=1, keepdims=True)
         return np.hstack([weights, weights * any_wrong, weights * classes.wrong])
 
@@ -129,27 +113,23 @@ class DirectSamples(Sampler):
         """About how many shots enumerate the same; infinite with several numbers of faults."""
         return self._stratum.size(self.least) if self.least == self.most else float("inf")
 
-    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
-        """Independent samples of one fault set each."""
-        # What is drawn beyond the limit on the time is lost.
+    def drawn(self, count: int, rng: np.random.Generator) -> Iterator[FaultStates]:
+        """Independent states, in batches: what is drawn beyond the limit on the time is lost."""
         at_once = int(np.clip((1 << 16) / max(self._stratum.numbers.mean, 1.0), 256, 1 << 12))
         for begin in range(0, count, at_once):
-            some = min(at_once, count - begin)
-            states = self._stratum.drawn(self.least, self.most, some, rng)
-            yield Batch(some, states, np.full(some, self.probability), np.arange(some))
+            yield self._stratum.drawn(self.least, self.most, min(at_once, count - begin), rng)
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
         """Draws and classifies samples. What was classified when TimeIsOver is raised is counted."""
-        for batch in self.sample(count, rng, deadline):
+        for states in self.drawn(count, rng):
             deadline.check()
-            states = batch.states
-            classes = self._classifier.classify(
-                self._stratum.model.with_outcomes(states.rows, states.numbers)
-            )
+            rows = self._stratum.model.with_outcomes(states.rows, states.numbers)
+            classes = self._classifier.classify(rows)
             self.cost += classes.shots * (1 + states.size)
+            weights = np.full(len(states), self.probability)
             failing = classes.accepted[classes.wrong.any(axis=1)]
-            self._store(states.taken(failing), batch.weights[failing], batch.owners[failing], rng)
-            self.tally.add(classes.shots, self._values(batch, classes), classes.gaps)
+            self._store(states.taken(failing), weights[failing], failing, rng)
+            self.tally.add(classes.shots, self._values(weights, classes), classes.gaps)
         deadline.check()
 
 
@@ -175,30 +155,21 @@ class Enumeration(Sampler):
         """The probability of the stratum with k faults."""
         return self._stratum.probability * float(self._stratum.numbers.probabilities[self.least])
 
-    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
-        """All fault sets, whatever the count, with their probabilities as weights."""
-        for block in self._stratum.listed(self.least):
-            deadline.check()
-            classes = classified(self._classifier, block.rows)
-            states = FaultStates(block.members, block.rows, np.zeros(len(block.rows), dtype=np.uint64))
-            if self._stores_failures:
-                is_failing = classes.wrong.any(axis=1)
-                of_sets: Floats = np.bincount(
-                    block.owners[classes.accepted],
-                    block.weights[classes.accepted] * is_failing,
-                    minlength=len(block.bare),
-                ).astype(np.float64)
-                some = np.flatnonzero(of_sets)
-                self._failing.append((block.members[some], block.bare[some], of_sets[some]))
-            yield Batch(len(block.rows), states, block.weights, np.arange(len(block.rows)), classes)
-
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
         """Enumerates all fault sets; if TimeIsOver is raised, nothing is counted."""
         self._failing = []
         tally = Tally(self._classifier.num_observables, 0.0)
-        for batch in self.sample(count, rng, deadline):
-            assert batch.classes is not None
-            tally.add(batch.samples, self._values(batch, batch.classes), batch.classes.gaps)
+        for block in self._stratum.listed(self.least):
+            deadline.check()
+            classes = classified(self._classifier, block.rows)
+            tally.add(len(block.rows), self._values(block.weights, classes), classes.gaps)
+            if self._stores_failures:
+                failing = classes.accepted[classes.wrong.any(axis=1)]
+                of_sets: Floats = np.bincount(
+                    block.owners[failing], block.weights[failing], minlength=len(block.bare)
+                ).astype(np.float64)
+                some = np.flatnonzero(of_sets)
+                self._failing.append((block.members[some], block.bare[some], of_sets[some]))
         tally.is_exact = True
         self.tally = tally
         self.cost = tally.samples * (1 + self.least)

@@ -24,7 +24,7 @@ from ...base.arrays import Bools, Indices, Integers
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.limits import Deadline
 from ..estimation.tally import RunTally
-from .sampler import Batch, DirectSamples, Sampler, classified
+from .sampler import DirectSamples, Sampler, classified
 from .strata import FaultStates, Stratum
 
 _CHAINS, _LENGTH = 256, 16
@@ -86,11 +86,6 @@ class _Population:
         accepted = np.flatnonzero(self.scores != _REFUSED)
         return Classes(len(self), accepted, self.wrong[accepted], self.gaps[accepted])
 
-    def batch(self, weight: float, owner: int = 0) -> Batch:
-        """The states as part of a sample."""
-        owners = np.full(len(self), owner)
-        return Batch(1, self.states, np.full(len(self), weight), owners, self.classes)
-
 
 class Splitting(Sampler):
     """P(stratum, at least a number of free faults, accepted, wrong, gap >= g), by multilevel splitting.
@@ -134,19 +129,13 @@ class Splitting(Sampler):
             values, gaps = [], []
             unseen: list[float] = []
             for below, weight in self._run(rng, deadline):
-                values.append(self._values(below.batch(weight), below.classes))
+                values.append(self._values(np.full(len(below), weight), below.classes))
                 gaps.append(below.classes.gaps)
                 # The first states are independent; of a chain, all may be alike.
                 unseen.append(weight * (_LENGTH if unseen else 1) or unseen[-1])
             self.cost += shots * (1 + round(self._stratum.numbers.mean))
             least = np.array([_REFUSED, *(level.least for level in self._levels)])
             self.tally.add_run(shots, np.concatenate(values), np.concatenate(gaps), least, np.array(unseen))
-
-    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
-        """The states of runs, each level by itself, without those above the next one."""
-        for owner in range(count):
-            for below, weight in self._run(rng, deadline):
-                yield below.batch(weight, owner)
 
     def _run(
         self, rng: np.random.Generator, deadline: Deadline, finds_levels: bool = False

@@ -1434,7 +1434,8 @@ class Circuit:
         from ..rates.budget.differences import difference_budget  # it imports Sinter and SciPy
 
         asked = decoder, postselection_mask, shots, seed, threads
-        return difference_budget(self, NoiseSwitches(self._stim), by, *asked)
+        switches = NoiseSwitches(self._stim)
+        return difference_budget(self, switches.places, switches.without, by, *asked)
 
     def logical_error_rate(
         self,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import stim
@@ -27,14 +27,6 @@ from .groups import groups_of, name_of_grouping
 
 _BATCH_SHOTS = 1 << 14
 """Shots of a batch. Doubled, the rows of all detectors need twice the memory, and nothing is faster."""
-
-
-class Switches(Protocol):
-    """The places of noise of a circuit, each of which can be switched off."""
-
-    places: list[NoisePlace]
-
-    def without(self, numbers: Collection[int]) -> stim.Circuit: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -98,7 +90,8 @@ class _Pairs:
 
 def difference_budget(
     circuit: Any,
-    switches: Switches,
+    places: Sequence[NoisePlace],
+    without: Callable[[Collection[int]], stim.Circuit],
     by: Grouping,
     decoder: Any,
     postselection_mask: Mask | None,
@@ -106,9 +99,12 @@ def difference_budget(
     seed: int | None,
     threads: int,
 ) -> DifferenceBudget:
-    """The budget of a ``Circuit`` by finite differences; see ``Circuit.error_budget``."""
+    """The budget of a ``Circuit`` by finite differences; see ``Circuit.error_budget``.
+
+    ``without`` switches some of its places of noise off.
+    """
     seed, shots = seed_of(seed), integer(number_of_shots(shots), "shots", 1)
-    labels, membership = groups_of(switches.places, by)
+    labels, membership = groups_of(places, by)
     if not circuit.num_observables:
         raise ValueError(
             "The circuit has no observables, and no shot can be wrong. Declare one: OBSERVABLE_INCLUDE."
@@ -122,7 +118,7 @@ def difference_budget(
     members = [set(membership[:, [k]].tocoo().row.tolist()) for k in range(len(labels))]
 
     def sampler(numbers: Collection[int]) -> Any:
-        return type(circuit)(switches.without(numbers)).compile_detector_sampler(
+        return type(circuit)(without(numbers)).compile_detector_sampler(
             seed=seed, engine="trajectory", threads=threads
         )
 
@@ -154,10 +150,7 @@ def difference_budget(
 def _judge(
     circuit: Any, decoder: Any, postselected: Sequence[int]
 ) -> Callable[[Any, int, _Shots | None], _Shots]:
-    """A function that draws shots from a sampler, and says which are kept, and wrong.
-
-    Shots with the detection events of other ones are decoded as these.
-    """
+    """A function that draws and decodes shots; those with the events of other ones are decoded as these."""
     predict = None
     if decoder is not None:
         chosen = rate_decoder(decoder, heralds=herald_detectors(circuit.to_stim()))

@@ -174,10 +174,10 @@ def cores_of(
     numbers: Words,
     fails: Callable[[Words], Bools],
 ) -> tuple[list[Core], Indices]:
-    """The failing sets without the members that can be left out, the least probable first.
+    """The failing sets without the members that can be left out, the least probable first; and what is left.
 
     A member that could not be left out is tried again after others are gone. Coins, which are no faults, stay
-    as they are, and belong to no core: the members that are left have them, too.
+    as they are, and belong to no core.
     """
     odds = np.append(model.log_odds, np.inf)
     order = np.argsort(odds[members], axis=1, kind="stable")

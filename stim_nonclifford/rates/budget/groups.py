@@ -33,23 +33,17 @@ NO_QUBIT = "no qubit"
 
 
 class NoiseGroups:
-    """The groups of a circuit's places of noise.
-
-    Attributes:
-        labels: The labels of the groups, in their order.
-        fractions: The part of each mechanism's events that each group causes, shape (mechanisms, groups).
-        changes: Derivatives of the mechanisms' rates, at sites of their probabilities, by ln of the strength
-            of each group, shape (mechanisms, groups).
-        is_unknown: bool, shape (groups,): whether a group has noise that is certain, so that its derivatives
-            have directions without a mechanism.
-    """
+    """The groups of a circuit's places of noise; matrices have the shape (mechanisms, groups)."""
 
     def __init__(self, sources: NoiseSources, by: Grouping) -> None:
         self._places, self._by = sources.places, by
         self.labels, self._membership = groups_of(sources.places, by)
         self._of_places = sources.matrix(sources.fractions)
+        # The part of each mechanism's events that each group causes, and derivatives of the mechanisms'
+        # rates, at sites of their probabilities, by ln of the strength of each group.
         self.fractions = sparse.csr_array(self._of_places @ self._membership)
         self.changes = sparse.csr_array(sources.matrix(sources.derivatives) @ self._membership)
+        # Whether a group has noise that is certain: its derivatives have directions without a mechanism.
         self.is_unknown: Bools = sources.is_unknown.astype(float) @ self._membership > 0
 
     def budget(

@@ -15,19 +15,17 @@ Both follow from the sums over the sets that have a member; for sampled sets, th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from ...base.arrays import Floats, Integers
+from ...base.arrays import Floats
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.plan import SamplingPlan
 from ..fault_sets.search.estimate import Estimate, Totals
-from ..fault_sets.search.joins import JoinedSets
+from ..fault_sets.search.joins import Join
 from ..fault_sets.search.strata import KEPT, WRONG
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms, site_matrix
@@ -48,25 +46,23 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class _Sample:
-    """Fault sets of a join that can be kept; shapes are those of ``count`` sets."""
+    """A join, and what each of its sets adds to P(kept), and to P(kept and wrong): shape (finds, 2)."""
 
-    members: npt.NDArray[np.uint32]  # shape (count, largest size); mechanisms first
-    sizes: Integers  # how many mechanisms each set has
-    probabilities: Floats  # shape (count, 2): what each set adds to P(kept), and to P(kept and wrong)
-    sides: tuple[Integers, Integers]  # the left and the right half of each set
+    join: Join
+    probabilities: Floats
 
     def incidence(self, num_mechanisms: int) -> sparse.csr_array:
-        """1 where a set has a mechanism; shape (count, num_mechanisms)."""
-        count, most = self.members.shape
-        starts = np.concatenate([[0], np.cumsum(self.sizes)])
-        members = self.members[np.arange(most) < self.sizes[:, None]]
+        """1 where a set has a mechanism; shape (finds, num_mechanisms)."""
+        count, most = self.join.members.shape
+        starts = np.concatenate([[0], np.cumsum(self.join.sizes)])
+        members = self.join.members[np.arange(most) < self.join.sizes[:, None]]
         return sparse.csr_array((np.ones(len(members)), members, starts), shape=(count, num_mechanisms))
 
     def variance(self, spread: sparse.csr_array, factors: Floats, constants: Floats) -> Floats:
         """The estimated variance of sums to which each set adds its row of spread + factors @ constants."""
         # Sets with a half in common are not independent: the halves are.
         total = -_sum_of_squares(spread, factors, constants)
-        for side in self.sides:
+        for side in self.join.sides:
             draws, draw = np.unique(side, return_inverse=True)
             count = len(draw)
             gather = sparse.csr_array((np.ones(count), (draw, np.arange(count))), shape=(len(draws), count))
@@ -81,14 +77,6 @@ def _sum_of_squares(spread: sparse.csr_array, factors: Floats, constants: Floats
     return np.asarray(
         squares + 2 * mixed + np.einsum("ig,ij,jg->g", constants, factors.T @ factors, constants)
     )
-
-
-def _samples_of(stratum: JoinedSets, probabilities: Floats) -> Iterator[_Sample]:
-    """The sets of each join that can be kept."""
-    for join in stratum.joins:
-        weights = stratum.share(join) * join.weights
-        values = weights[:, np.newaxis] * probabilities[join.classes]
-        yield _Sample(join.members, join.sizes, values, join.sides)
 
 
 @dataclass(frozen=True)
@@ -114,10 +102,12 @@ def _sums_of(known: Estimate) -> _Sums:
             whole += factor * members
             divided += factor * members / max(weight, 1)
         for sampled in search.sampled:
-            for sample in _samples_of(sampled, factor * values):
+            for join in sampled.joins:
+                weights = sampled.share(join) * join.weights
+                sample = _Sample(join, weights[:, np.newaxis] * (factor * values)[join.classes])
                 incidence = sample.incidence(num_mechanisms).T
                 whole += incidence @ sample.probabilities
-                divided += incidence @ (sample.probabilities / sample.sizes[:, None])
+                divided += incidence @ (sample.probabilities / join.sizes[:, None])
                 samples.append(sample)
         search.native.release()
         first = search.sums(search.strata[0])
@@ -186,11 +176,9 @@ class BudgetBasis:
         return [BudgetShare(NO_FAULT, wrong / self._totals.wrong, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0)]
 
     def _all_shares(self) -> Floats:
-        """For each mechanism the sum over all sets with it, kept or not, of P(X) / |X|.
-
-        The mean of 1 / (1 + N), with N the number of others that act, is the integral over t from 0 to 1 of
-        the mean of t^N: a product over the mechanisms.
-        """
+        """For each mechanism the sum over all sets with it, kept or not, of P(X) / |X|."""
+        # The mean of 1 / (1 + N), with N the number of others that act, is the integral over t from 0 to 1 of
+        # the mean of t^N: a product over the mechanisms.
         odds, members = self._odds, site_matrix(self.plan.sites)
         of_sites = members @ odds
         nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
@@ -216,7 +204,7 @@ class BudgetBasis:
             members = sample.incidence(self.plan.num_mechanisms)
             parts = sample.probabilities / [totals.kept, totals.wrong]
             of_wrong, of_kept = parts[:, WRONG], parts[:, KEPT]
-            divided = sparse.diags_array(of_wrong / sample.sizes) @ (members @ fractions)
+            divided = sparse.diags_array(of_wrong / sample.join.sizes) @ (members @ fractions)
             of_shares += sample.variance(sparse.csr_array(divided), of_wrong[:, None], -of_groups[None, :])
             scored = sparse.diags_array(of_wrong - of_kept) @ (members @ scores)
             factors = np.stack([of_wrong - of_kept, of_wrong, of_kept], axis=1)

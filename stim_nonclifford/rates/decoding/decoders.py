@@ -57,20 +57,12 @@ def known_decoders() -> list[str]:
 
 
 def installed_decoders() -> list[str]:
-    """The names of the known decoders whose modules are installed.
-
-    Examples:
-        >>> "pymatching" in installed_decoders()
-        True
-    """
+    """The names of the known decoders whose modules are installed."""
     return [name for name in known_decoders() if _is_installed(name)]
 
 
 def decoder_named(name: str) -> sinter.Decoder:
     """The decoder with a name of Sinter, of a plugin, or of this package.
-
-    Raises:
-        ValueError: The name is unknown, or the decoder is not installed.
 
     Examples:
         >>> type(decoder_named("pymatching")).__name__
@@ -219,13 +211,6 @@ def rate_decoder(
 
     With ``confidence``, those of ``GAP_DECODERS`` compute the complementary gap; decoders of kept shots do so
     always. Those of ``HERALDED_DECODERS`` use heralds.
-
-    Raises:
-        ValueError: There is no such decoder, or it is not installed.
-
-    Examples:
-        >>> rate_decoder("pymatching").finds_least_weight
-        True
     """
     if not isinstance(decoder, str):
         checked_decoder(decoder)

@@ -35,14 +35,6 @@ class DistinctRows:
     again, in another order and among other rows: a row whose later predictions differ from the first one with
     probability q escapes r decodes with probability (1 - q)^r. (Predictions that differ from process to
     process alone cannot be seen.)
-
-    Examples:
-        >>> rows = np.array([[1, 0], [0, 2], [1, 0]], dtype=np.uint8)
-        >>> distinct = DistinctRows(row_bytes=2, result_bytes=1)
-        >>> distinct.results(rows, lambda rows: rows[:, :1]).tolist()
-        [[1], [0], [1]]
-        >>> distinct.asked, distinct.decoded
-        (3, 2)
     """
 
     def __init__(self, *, row_bytes: int, result_bytes: int, max_bytes: int = DEFAULT_STORE_BYTES) -> None:

@@ -101,13 +101,7 @@ class Sums:
 
 
 def ratio_of(wrong: float, accepted: float, variance: float, bound: float, exact: float = 0.0) -> Ratio:
-    """The rate per accepted shot, from Y, K, V, b and the part of Y that is known exactly.
-
-    Examples:
-        >>> found = ratio_of(0.0, 1.0, 0.0, 1e-3)  # none of a thousand shots is wrong
-        >>> found.rate, found.standard_error, round(found.interval[1], 6)
-        (0.0, 0.001, 0.003689)
-    """
+    """The rate per accepted shot, from Y, K, V, b and the part of Y that is known exactly."""
     if accepted <= 0:
         return Ratio(0.0, math.inf, (0.0, 1.0))
     if not variance and not bound:
@@ -226,10 +220,6 @@ def is_narrow(rate: float, standard_error: float, interval: tuple[float, float])
     """Whether the standard error describes the uncertainty; arguments as in ``uncertainty_of``.
 
     Two standard errors that are more than the rate do not: a rate is not negative.
-
-    Examples:
-        >>> is_narrow(1.0, 0.1, (0.8, 1.2)), is_narrow(1.0, 0.1, (0.8, 4.0)), is_narrow(1.0, 1.0, (0.8, 4.0))
-        (True, False, False)
     """
     return 2 * standard_error <= rate and _reach(rate, interval) <= NARROW * standard_error
 

@@ -32,14 +32,7 @@ _ALL_GAPS = np.array([np.iinfo(np.int64).min])
 
 
 class Tally:
-    """Sums of the weights of independent samples, for several quantities and by the decoder's gap.
-
-    Examples:
-        >>> tally = Tally(1, 0.5)
-        >>> tally.add(4, np.array([[0.5, 0.5, 0.5], [0.5, 0, 0], [0.5, 0, 0]]), np.array([3, 0, 3]))
-        >>> tally.means(np.array([0, 3, 5]))[[ACCEPTED, WRONG]].tolist()
-        [[0.375, 0.25, 0.0], [0.125, 0.125, 0.0]]
-    """
+    """Sums of the weights of independent samples, for several quantities and by the decoder's gap."""
 
     def __init__(self, num_observables: int, largest: float) -> None:
         self.samples = 0  # n, that were drawn, or fault sets that were enumerated

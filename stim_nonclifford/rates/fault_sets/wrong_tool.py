@@ -46,16 +46,7 @@ def refuse(reason: str, *, checks_are_weak: bool = True) -> NoReturn:
 
 
 def cause_of(compiled: CompiledCircuit, plan: SamplingPlan, postselected: Sequence[int]) -> str:
-    r"""Why the checks of a circuit leave much, if rotations are the cause: sentences, or nothing.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
-        >>> compiled = snc.Circuit("RX 0\nR_Z(0.02) 0\nMX 0\nDETECTOR rec[-1]").compile()
-        >>> plan = compiled.detector_plan(RequestedOutputs.of([], [0]))
-        >>> cause_of(compiled, plan, [0])
-        '1 of the 1 postselected detectors depends on quantum outcomes, because of R_Z(0.02) (line 2), ...'
-    """
+    r"""Why the checks of a circuit leave much, if rotations are the cause: sentences, or nothing."""
     detectors = [output for output in postselected if output < compiled.program.num_detectors]
     dependent = int(np.count_nonzero(outcome_dependent(compiled)[detectors]))
     if not dependent:
@@ -90,13 +81,6 @@ def enough_shots_text(plan: SamplingPlan, relative_error: float, threads: int) -
     r"""Number of shots that give the error that was asked of fault sets: sentences from a short run.
 
     They are empty if shots take too long.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
-        >>> compiled = snc.Circuit("X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").compile()
-        >>> enough_shots_text(compiled.detector_plan(RequestedOutputs.of([0], [])), 0.01, 1)
-        'In a short run of ... kept ones were wrong: about 20,000 shots give the rate to 0.01 of it ...'
     """
     if plan.peak_width > _MAX_WIDTH:
         return ""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from ...base.arguments import choice, integer
 from ...base.notebook import text_table
 from ..estimation.interval import rate_text
@@ -138,9 +140,7 @@ class ErrorBudget:
         return f"{name} = {self.kept_and_wrong:.3g}"
 
     def __str__(self) -> str:
-        groups = self.groups
-        if len(groups) > _MAX_PRINTED:
-            groups = self.largest(_MAX_PRINTED).groups
+        groups = self.largest(_MAX_PRINTED).groups
         rows = [
             (
                 str(group.group),
@@ -246,26 +246,15 @@ def _plot_on_layout(
     most = max((share for _, shares in panels for share in shares.values()), default=0.0)
     points = None
     for ax, (label, shares) in zip(axes.flat, panels, strict=False):
-        values = [100 * shares.get(qubit, 0.0) for qubit in places]
+        values = np.array([shares.get(qubit, 0.0) for qubit in places])
         # Also a qubit without a share can be seen.
-        sizes = [12 + 138 * math.sqrt(max(0.0, shares.get(qubit, 0.0)) / (most or 1.0)) for qubit in places]
-        points = ax.scatter(
-            xs,
-            ys,
-            c=values,
-            s=[(3 if columns == 1 else 1) * size for size in sizes],
-            cmap="cividis",
-            vmin=0,
-            vmax=100 * most,
-            edgecolors="black",
-            linewidths=0.4,
-        )
-        ax.set_title(f"{label}: {sum(shares.values()):.1%}", fontsize="small")
-        ax.set_aspect("equal")
+        sizes = (3 if columns == 1 else 1) * (12 + 138 * np.sqrt(np.maximum(values, 0.0) / (most or 1.0)))
+        style = {"cmap": "cividis", "edgecolors": "black", "linewidths": 0.4}
+        points = ax.scatter(xs, ys, c=100 * values, s=sizes, vmin=0, vmax=100 * most, **style)
+        ax.set(title=f"{label}: {sum(shares.values()):.1%}", aspect="equal", xticks=[], yticks=[])
+        ax.title.set_fontsize("small")
         ax.margins(0.12)
         ax.invert_yaxis()
-        ax.set_xticks([])
-        ax.set_yticks([])
         if columns == 1:
             for qubit, place in places.items():
                 ax.annotate(str(qubit), place, xytext=(7, -9), textcoords="offset points", fontsize="x-small")

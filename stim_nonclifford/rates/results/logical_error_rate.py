@@ -203,20 +203,6 @@ class LogicalErrorRate:
             noise    kept and wrong  sensitivity  discarded
             M                33.45%       0.6821     50.25%
             X_ERROR          66.55%       1.3439     49.75%
-
-            >>> circuit = snc.Circuit.generated(
-            ...     "repetition_code:memory",
-            ...     distance=3,
-            ...     rounds=1,
-            ...     before_round_data_depolarization=1e-4,
-            ...     before_measure_flip_probability=3e-4,
-            ... )
-            >>> rate = circuit.logical_error_rate(decoder="pymatching", seed=1)
-            >>> budget = rate.error_budget("noise")
-            >>> for group in budget.groups:
-            ...     print(f"{group.group:12} {group.share:.1f}  {group.sensitivity:.1f}")
-            DEPOLARIZE1  0.2  0.4
-            X_ERROR      0.8  1.6
         """
         return self._known_fault_sets().budget(by)
 

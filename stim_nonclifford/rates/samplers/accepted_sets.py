@@ -161,24 +161,13 @@ def distinct_rows(rows: Words) -> tuple[Indices, Indices]:
     """The first of equal rows for each distinct one, and for each row which of these it is.
 
     Rows with equal hash values are taken for equal: of 10^7 rows, two that are not, with 3e-6.
-
-    Examples:
-        >>> first, group = distinct_rows(np.array([[1, 2], [0, 3], [1, 2]], dtype=np.uint64))
-        >>> bool(group[0] == group[2] != group[1]), sorted(first.tolist())
-        (True, [0, 1])
     """
     _, first, group = np.unique(_names(rows), return_index=True, return_inverse=True)
     return first, group.ravel()
 
 
 def merged(rows: Words, values: Floats) -> tuple[Indices, Floats]:
-    """The first of equal rows for each distinct one, and the sums of the values of equal ones.
-
-    Examples:
-        >>> first, sums = merged(np.array([[1], [0], [1]], dtype=np.uint64), np.array([0.5, 1.0, 0.25]))
-        >>> dict(zip(first.tolist(), sums.tolist()))
-        {1: 1.0, 0: 0.75}
-    """
+    """The first of equal rows for each distinct one, and the sums of the values of equal ones."""
     names = _names(rows)
     order = np.argsort(names, kind="stable")
     names = names[order]

@@ -54,13 +54,6 @@ class UndetectedSets:
     """The sets of mechanisms that flip the detectors of a target together, and none of the others.
 
     Joins have random numbers of ``rng``. ``check`` is called now and then, and may raise to end the work.
-
-    Examples:
-        >>> flips = np.array([[1, 0], [0, 1], [1, 1], [1, 0]], dtype=np.bool_)
-        >>> target, odds = np.zeros(2, dtype=np.bool_), np.array([0.1, 0.2, 0.3, 0.4])
-        >>> part = UndetectedSets(flips, target, odds, np.random.default_rng(1), lambda: None).of_size(3)
-        >>> np.sort(part.members).tolist(), part.weights.round(3).tolist()
-        ([[0, 1, 2], [1, 2, 3]], [0.006, 0.024])
     """
 
     def __init__(

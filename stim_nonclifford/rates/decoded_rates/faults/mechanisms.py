@@ -90,13 +90,7 @@ def symptom_without(symptom: Symptom, ignored: Container[int]) -> Symptom:
 
 
 def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
-    r"""The errors of a model. Those with the same symptom are one: an odd number of them has to act.
-
-    Examples:
-        >>> symptoms = symptoms_of(stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.2) D0 L0"))
-        >>> {symptom: round(p, 6) for symptom, p in symptoms.probabilities.items()}
-        {((0,), (0,)): 0.26}
-    """
+    r"""The errors of a model. Those with the same symptom are one: an odd number of them has to act."""
     numbers = range(model.num_observables)  # Stim goes through the whole model to find it
     by_flips: dict[tuple[frozenset[int], int], float] = {}
     for probability, detectors, flipped in model_errors(model):

@@ -164,11 +164,6 @@ def detectors_that_matter(model: stim.DetectorErrorModel) -> Bools:
 
     A part of the graph whose edges flip no observable is matched for itself, whatever its events are: in a
     memory experiment of a surface code, those are the detectors of half of the checks.
-
-    Examples:
-        >>> text = "error(0.1) D0 L0\nerror(0.1) D0 D1\nerror(0.1) D2 D3\nerror(0.1) D3"
-        >>> detectors_that_matter(stim.DetectorErrorModel(text)).tolist()
-        [True, True, False, False]
     """
     # They take as long to import as this package: not at the top.
     import pymatching

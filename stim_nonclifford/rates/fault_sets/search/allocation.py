@@ -84,9 +84,6 @@ def estimate_of(
     observable: one more check. Then P(kept) and P(kept and wrong) have a search each, with other checks. That
     pays because malignant sets are rare: of distance-7 cultivation with S gates at p = 10^-3, one in 3 *
     10^12 of the kept shots is wrong.
-
-    Raises:
-        ResourceLimitError: Too many fault sets matter.
     """
     searches: list[tuple[int | None, Mechanisms, Limits, int, Deadline]]
     searches = [(None, mechanisms, limits, seed, deadline)]
@@ -117,11 +114,7 @@ class Allocation:
         self._can_enumerate = True
 
     def run(self) -> None:
-        """Enumerates, and then samples where that helps most, until ``max_seconds`` are over.
-
-        Raises:
-            ResourceLimitError: Too many fault sets matter.
-        """
+        """Enumerates, and then samples where that helps most; refuses where too many fault sets matter."""
         seconds = max(_LEAST_SECONDS, self._search.deadline.seconds_left)
         with contextlib.suppress(TimeoutError), time_limit(seconds):
             self._can_enumerate = self._enumerate_cheap()

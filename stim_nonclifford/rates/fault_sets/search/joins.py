@@ -78,14 +78,7 @@ class Join:
 class JoinedSets:
     """Pooled joins for the fault sets of some weights.
 
-    Args:
-        expected: The total odds of the sets of these weights that pass, before any was found.
-
-    Attributes:
-        weights: The weights.
-        first_halves: The size of the first join.
-        joins: The joins.
-        cost: What they cost, by the prices of ``limits``.
+    The total odds of those that pass are ``expected``, before any was found.
     """
 
     method = "join"
@@ -96,9 +89,9 @@ class JoinedSets:
         self.weights = weights
         self.halves = Halves(weights, masses)
         halves = min(math.sqrt(_FIRST_SETS * self.halves.scale / expected), _FIRST_HALVES, limits.most_halves)
-        self.first_halves = int(max(1, halves))
+        self.first_halves = int(max(1, halves))  # the size of the first join
         self.joins: list[Join] = []
-        self.cost = 0.0
+        self.cost = 0.0  # by fixed prices
         self._expected = expected
         self._num_mechanisms = num_mechanisms
         self._limits = limits
@@ -191,10 +184,7 @@ class JoinedSets:
         return times * price(halves=halves, sets=halves**2 / self.halves.scale * self._sets_of_density)
 
     def found(self, native: FaultSetStudy, halves: int, seed: int, number: int) -> dict[str, Any]:
-        """A join by the native search; joins with other numbers have other random halves.
-
-        It is not complete if there were too many sets.
-        """
+        """A join by the native search, random by its number; not complete if there were too many sets."""
         sizes, weights = self.halves.draws_of_sizes(halves), self.halves.importance_weights(halves)
         return native.join(*sizes, weights, seed, number, int(self._limits.most_classes))
 

@@ -20,21 +20,7 @@ FaultSetStratum = EnumeratedSets | JoinedSets
 
 
 class Search:
-    """A search for the fault sets of a circuit.
-
-    Attributes:
-        column: The sum that it is for, ``KEPT`` or ``WRONG``; None: both, for their ratio.
-        limits: What it may cost.
-        mechanisms: The mechanisms of its plan.
-        masses: float64, shape (max_weight + 1,): the total odds of all sets of each weight.
-        factor: Probability that no mechanism acts and the removed coins pass.
-        strata: The strata from weight 0 on. Only the last one may be of several weights.
-        native: The native search.
-        outcomes: The outcome classes of all sets found.
-        deadline: The limit on its time; by default, it begins now.
-        spent: What it cost so far, by the prices of ``limits``.
-        max_weight: Larger sets are neither enumerated nor sampled.
-    """
+    """A search for the fault sets of a circuit, for both sums or for one: ``KEPT`` or ``WRONG``."""
 
     def __init__(
         self,
@@ -51,13 +37,14 @@ class Search:
         self.column = column
         self.limits = limits
         self.mechanisms = mechanisms
+        # The probability that no mechanism acts and the removed coins pass.
         self.factor = mechanisms.nothing * mechanisms.coin_factor
         self.native = native_search(plan, mechanisms, threads, limits.max_bytes)
         self.outcomes = OutcomeClasses(self.native, plan.num_outputs, column)
         self.max_weight = min(MAX_WEIGHT, mechanisms.most_members)
-        self.masses = mechanisms.masses(self.max_weight)
-        self.strata: list[FaultSetStratum] = []
-        self.spent, self._prepared = 0.0, self.deadline.seconds
+        self.masses = mechanisms.masses(self.max_weight)  # the total odds of all sets of each weight
+        self.strata: list[FaultSetStratum] = []  # from weight 0 on; only the last one may be of several
+        self.spent, self._prepared = 0.0, self.deadline.seconds  # what it cost so far, by fixed prices
         self._seed, self._round = seed, 0
         self._report = report
         self._sums: dict[FaultSetStratum, StratumSums] = {}
@@ -94,10 +81,7 @@ class Search:
         return distributions / classes if classes else 1.0
 
     def enumerate(self, weight: int, max_steps: float, part_of_time: float = 1.0) -> bool:
-        """Enumerates a weight, the first one that was not; False if that takes too much.
-
-        ``max_steps`` limits its steps, ``part_of_time`` the part of the time left that it may take.
-        """
+        """Enumerates the first weight that was not; False if that takes too many steps, or too long."""
         self._report(f"weight {weight}: all sets")
         seconds = part_of_time * self.deadline.seconds_left
         cost = min(self.limits.work, max(0.1, seconds) / self.seconds_per_cost)

@@ -41,23 +41,17 @@ _WITHOUT_STATE_CHECK = (
     ' the decoder predicts. Or leave out decoder= and give postselection_mask="all": the rate is that of the'
     ' shots in which no detector fires. Circuits of cultivation are computed with decoder="desaturated".'
 )
-_NO_OBSERVABLES = (
-    "The circuit has no observables, so there is nothing to predict. Declare an observable with"
-    " OBSERVABLE_INCLUDE"
-)
 
 
 class DecodableCircuit(Protocol):
     """The part of ``Circuit`` that a decoder and its failures follow from."""
 
-    @property
-    def num_detectors(self) -> int: ...  # noqa: D102
-    @property
-    def num_observables(self) -> int: ...  # noqa: D102
-    def to_stim(self) -> stim.Circuit: ...  # noqa: D102
-    def compile(self) -> CompiledCircuit: ...  # noqa: D102
-    def _fault_table(self) -> FaultTable: ...
-    def detector_error_model(self, *args: Any, **kwargs: Any) -> stim.DetectorErrorModel: ...  # noqa: D102
+    num_detectors: int
+    num_observables: int
+    to_stim: Callable[[], stim.Circuit]
+    compile: Callable[[], CompiledCircuit]
+    _fault_table: Callable[[], FaultTable]
+    detector_error_model: Callable[..., stim.DetectorErrorModel]
 
 
 PauliReadout = tuple[DecodableCircuit, int, float]
@@ -71,12 +65,12 @@ def decoded_error_rates(
     seed: int | None,
     threads: int,
     progress: bool,
-    postselection_mask: Mask | None = None,
-    postselected_observables_mask: Mask | None = None,
-    confidence: bool = False,
-    loop_decoder: Any = None,
-    read_out: Callable[[Any], PauliReadout] | None = None,
-    decided: Callable[[stim.Circuit, RateDecoder, Any, Bools], DecodingProblem] | None = None,
+    postselection_mask: Mask | None,
+    postselected_observables_mask: Mask | None,
+    confidence: bool,
+    loop_decoder: Any,
+    read_out: Callable[[Any], PauliReadout] | None,
+    decided: Callable[[stim.Circuit, RateDecoder, Any, Bools], DecodingProblem],
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
@@ -103,8 +97,19 @@ def decoded_error_rates(
                 "The circuit has no DECODE, and loop_decoder would have nothing to decide. Leave loop_decoder"
                 " out."
             )
-        if decision is not None and decided is not None:
-            _check_decides(circuit, decision, chosen, confidence)
+        if decision is not None and (confidence or chosen.decodes_kept_shots):
+            what = "confidence=True" if confidence else f"decoder={chosen.name!r}"
+            raise ValueError(
+                f'{decision}: {what} is not available for circuits with DECODE. Use decoder="pymatching"'
+                " without a gap; with one, count errors with SoftDecodingSampler(confidence=True)."
+            )
+        if circuit.num_observables == 0:
+            state = "; to check a state, one with the Pauli targets of each EXP_VAL"
+            raise ValueError(
+                "The circuit has no observables, so there is nothing to predict. Declare an observable with"
+                f" OBSERVABLE_INCLUDE{state if chosen.decodes_kept_shots else ''}."
+            )
+        if decision is not None:
             postselected = _mask_of(postselection_mask, circuit.num_detectors)
             return decided(written, chosen, loop_decoder, postselected)
         if chosen.decodes_kept_shots:
@@ -118,51 +123,35 @@ def decoded_error_rates(
             processes = stack.enter_context(DecodingProcesses(predictors, threads - 1))
             for k, each in enumerate(problems):
                 problems[k] = replace(each, decoder=replace(each.decoder, predict=processes.shared(k)))
-        found = []
-        for each, deadline in zip(problems, overall.shares(len(problems)), strict=True):
-            found.append(decoded_rate(each, limits.relative_error, number, report, deadline))
-    return found
-
-
-def _check_decides(circuit: DecodableCircuit, decision: str, decoder: RateDecoder, confidence: bool) -> None:
-    """Checks that a rate is available for a circuit with decisions."""
-    if confidence or decoder.decodes_kept_shots:
-        what = "confidence=True" if confidence else f"decoder={decoder.name!r}"
-        raise ValueError(
-            f'{decision}: {what} is not available for circuits with DECODE. Use decoder="pymatching" without'
-            " a gap; with one, count errors with SoftDecodingSampler(confidence=True)."
-        )
-    if circuit.num_observables == 0:
-        raise ValueError(f"{_NO_OBSERVABLES}.")
+        shares = overall.shares(len(problems))
+        return [
+            decoded_rate(each, limits.relative_error, number, report, deadline)
+            for each, deadline in zip(problems, shares, strict=True)
+        ]
 
 
 def decoded_problem(
     circuit: DecodableCircuit, decoder: RateDecoder, postselection_mask: Mask | None, confidence: bool
 ) -> DecodingProblem:
     """A circuit with a decoder that decodes all shots."""
-    if circuit.num_observables == 0:
-        raise ValueError(f"{_NO_OBSERVABLES}.")
     if circuit.num_detectors == 0:
         raise ValueError(
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
         )
     postselected = _mask_of(postselection_mask, circuit.num_detectors)
-    symptoms = exact_symptoms(circuit)
     model = _model_for(circuit, decoder)
+    symptoms = exact_symptoms(circuit)
     if decoder.is_pymatching and symptoms.outcomes is None:
         matters = postselected | detectors_that_matter(model)
         symptoms = symptoms.without(np.flatnonzero(~matters).tolist())
-    compiled = decoder.compiled(model)
-    return DecodingProblem(symptoms, compiled, postselected, None, confidence, circuit._fault_table)
+    return DecodingProblem(
+        symptoms, decoder.compiled(model), postselected, None, confidence, circuit._fault_table
+    )
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
-    """The errors of a circuit with what they flip, and what quantum outcomes flip if outputs depend on them.
-
-    Raises:
-        ValueError: The errors exclude each other, or an output is random without noise.
-    """
+    """The errors of a circuit with what they flip, and what quantum outcomes flip if they matter."""
     if has_no_tags(without_sources(circuit.to_stim())):  # a Clifford circuit
         try:
             return symptoms_of(circuit.detector_error_model())
@@ -220,14 +209,7 @@ def accepted_problem(
     """A circuit with a decoder that decodes only shots that its detectors accept.
 
     The mask has the detectors that discard a shot; by default, they are those that the decoder postselects.
-
-    Raises:
-        TypeError: The mask has the wrong dtype.
-        ValueError: The circuit has nothing to decode; the mask leaves out a detector that the decoder
-            postselects; the state cannot be checked in this way; or errors exclude each other.
     """
-    if circuit.num_observables == 0:
-        raise ValueError(f"{_NO_OBSERVABLES}; to check a state, one with the Pauli targets of each EXP_VAL.")
     model = _whole_model(circuit, has_state_check=read_out is not None)
     given = None if postselection_mask is None else _mask_of(postselection_mask, circuit.num_detectors)
     postselected = decoder.postselected(model, given)

@@ -37,7 +37,7 @@ from ...base.arrays import Floats, Integers
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
 from ..estimation.allocation import Contributions, allocate, factors
-from ..estimation.interval import COVERAGE, Sums, sums_over
+from ..estimation.interval import COVERAGE, Sums, Unlisted, sums_over
 from ..estimation.limits import Deadline, TimeIsOver
 from ..estimation.tally import ACCEPTED, WRONG, FailingSets, Tally
 from ..results import GapPoint, LogicalErrorRate, RateStratum
@@ -116,13 +116,8 @@ def decoded_rate(
 ) -> LogicalErrorRate:
     """The logical error rate of a circuit with a decoder, per accepted shot.
 
-    If more than ``listed_from`` shots are needed, accepted fault sets are listed; at once if it is 0.
-
-    Raises:
-        ResourceLimitError: Nothing can be said in the time that there is; or no shot is accepted, or none of
-            them fails.
-        ValueError: The decoder returned something else than predictions, or is not deterministic; or the
-            check of the state takes for granted what is not so.
+    If more than ``listed_from`` shots are needed, accepted fault sets are listed; at once if it is 0. Refused
+    is what cannot be said in the time that there is, and a rate of which nothing was found.
     """
     model = fault_model(asked.symptoms, tuple(np.flatnonzero(asked.postselected).tolist()))
     seeds = np.random.SeedSequence(seed_words(model, seed)).spawn(3)
@@ -247,7 +242,7 @@ class Parts:
         """The sums over all parts at some least gaps."""
         owners = np.array([each.stratum for each in self.counted], dtype=np.intp)
         errors = np.array([stratum.relative_error for stratum in self.strata])
-        unlisted = self._shots.unlisted_at(gaps)
+        unlisted = self._shots.unlisted_at(gaps) if self.is_listed else Unlisted()
         return sums_over(self.tallies, gaps, owners, errors, unlisted, quantity, self.accepts_all)
 
     def gaps(self) -> Integers:

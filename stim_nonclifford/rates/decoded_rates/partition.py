@@ -52,8 +52,7 @@ class Partition:
 
         Other noise makes gaps smaller, of these sets as of those that were listed.
         """
-        if self.wrong_sizes is None:
-            return 0.0
+        assert self.wrong_sizes is not None
         sizes = self.wrong_sizes[:, min(max(gap, 0), self.wrong_sizes.shape[1] - 1)]
         return _geometric_rest(sizes) / sizes.sum() if sizes.any() else 0.0
 

@@ -140,8 +140,8 @@ def decoded_problem(
             " often its observables are flipped."
         )
     postselected = _mask_of(postselection_mask, circuit.num_detectors)
+    symptoms = exact_symptoms(circuit)  # it says what is random, in words of this package
     model = _model_for(circuit, decoder)
-    symptoms = exact_symptoms(circuit)
     if decoder.is_pymatching and symptoms.outcomes is None:
         matters = postselected | detectors_that_matter(model)
         symptoms = symptoms.without(np.flatnonzero(~matters).tolist())

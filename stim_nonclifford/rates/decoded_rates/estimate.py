@@ -303,7 +303,7 @@ def _delete(parts: Parts) -> None:
     start = _start(parts, least, rng)
     if start is None:
         return
-    pilot = BackwardDeletion(stratum, parts.classifier, start, least, True)
+    pilot = BackwardDeletion(stratum, parts.classifier, least, start, True)
     while pilot.tally.effective_failures < _FEWEST_FAILURES:
         pilot.take(max(FIRST_SHOTS, pilot.tally.samples), rng, deadline)
     larger: list[Sampler] = []
@@ -322,7 +322,7 @@ def _delete(parts: Parts) -> None:
         samples_of_orphans = _samples_of_orphans(parts, orphans[0], float(sums.wrong[0]), rest)
         limits = pilot.draws_for(orphans[0].probability / samples_of_orphans * needed)
         orphans = [Orphans(stratum, parts.classifier, least, start - 1, True, limits)]
-    deletion = BackwardDeletion(stratum, parts.classifier, start, least, True, limits)
+    deletion = BackwardDeletion(stratum, parts.classifier, least, start, True, limits)
     deletion.take(pilot.tally.samples, rng, deadline)
     parts.replace(0, least, [deletion, *larger, *orphans])
     while (left := needed - deletion.tally.samples) > 0:

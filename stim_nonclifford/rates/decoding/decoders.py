@@ -172,36 +172,28 @@ class RateDecoder:
 
         Then a failing fault set F has a failing superset of one fault more. Let C be the correction of F, and
         e a fault of C that is not in F. C without e is a correction of least weight for F with e: a lighter
-        one, with e, would be lighter than C. So the decoder is wrong again, by the same logical operator. If
-        F has all of C, the rest of F is a logical operator, and F fails again with any fault that is
-        corrected beside C. This leaves out corrections that weigh the same, and circuits so small that no
-        fault is apart from C.
+        one, with e, would be lighter than C. So the decoder is wrong again. If F has all of C, it fails with
+        any fault that is corrected beside C. (Corrections that weigh the same are left out here.)
         """
         return self.is_named and self.name in _LEAST_WEIGHT
 
     def compiled(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CompiledRateDecoder:
         """The decoder, compiled for an error model, for all observables or one of them."""
-        return CompiledRateDecoder(
-            self.name, self.checked(model, observable).predict, self.finds_least_weight
-        )
+        predict = self.checked(model, observable).predict
+        return CompiledRateDecoder(self.name, predict, self.finds_least_weight)
 
     def checked(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CheckedDecoder:
         """The decoder, compiled for an error model, with checks of its answers; see ``compiled``."""
-        return CheckedDecoder(
-            self.decoder, model, name=self.name, confidence=self.confidence, observable=observable
-        )
+        return CheckedDecoder(self.decoder, model, self.name, self.confidence, observable)
 
 
 @dataclass(frozen=True)
 class CompiledRateDecoder:
     """A decoder, compiled for an error model."""
 
-    name: str  # the name of the decoder, for messages and results
-    # the decoder. Its predictions are checked: a ``ValueError`` says what is wrong with them, also if it
-    # discards shots.
-    predict: Predict
-    # whether its correction is always one of least weight; see ``RateDecoder``
-    finds_least_weight: bool = False
+    name: str  # for messages and results
+    predict: Predict  # it checks the predictions, and that no shot is discarded
+    finds_least_weight: bool = False  # see ``RateDecoder``
 
 
 def rate_decoder(

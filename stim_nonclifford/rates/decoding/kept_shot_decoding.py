@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 import tempfile
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -68,6 +68,7 @@ class DecoderFailedError(ValueError):
         return type(self), (str(self), self.events)
 
 
+@dataclass(eq=False)
 class CheckedDecoder:
     """A decoder that is compiled for an error model, and whose answers are checked.
 
@@ -75,44 +76,37 @@ class CheckedDecoder:
     Events and predictions are bit-packed: uint8, shape (shots, bytes).
     """
 
-    def __init__(
-        self,
-        decoder: sinter.Decoder,
-        model: stim.DetectorErrorModel,
-        *,
-        name: str,
-        confidence: bool,
-        observable: int | None = None,
-    ) -> None:
-        self._given = decoder
-        self._name, self._model, self._confidence, self._observable = name, model, confidence, observable
-        self._decoder = self._compiled(decoder, model)
-        if confidence and not isinstance(self._decoder, ConfidentDecoder):
+    decoder: sinter.Decoder
+    model: stim.DetectorErrorModel
+    name: str
+    confidence: bool
+    observable: int | None = None
+
+    def __post_init__(self) -> None:
+        self._decoder = self._compiled()
+        if self.confidence and not isinstance(self._decoder, ConfidentDecoder):
             raise ValueError(
-                f"The decoder {name} has no confidences: the object that its compile_decoder_for_dem returns"
-                " has no method decode_shots_bit_packed_with_confidence. The decoders 'pymatching' and"
-                " 'chromobius' have them."
+                f"The decoder {self.name} has no confidences: the object that its compile_decoder_for_dem"
+                " returns has no method decode_shots_bit_packed_with_confidence. The decoders 'pymatching'"
+                " and 'chromobius' have them."
             )
-        self._num_observables = model.num_observables
-        self.detector_bytes = -(-model.num_detectors // 8)
-        self.observable_bytes = -(-model.num_observables // 8)
+        self._num_observables = self.model.num_observables
+        self.detector_bytes = -(-self.model.num_detectors // 8)
+        self.observable_bytes = -(-self.model.num_observables // 8)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        compiled = partial(
-            type(self), name=self._name, confidence=self._confidence, observable=self._observable
-        )
-        return compiled, (self._given, self._model)
+        return type(self), (self.decoder, self.model, self.name, self.confidence, self.observable)
 
     def predict(self, dets: Bytes, /) -> tuple[Bytes, Integers]:
         """Predictions and rounded confidences, 0 if not wanted, of a decoder that discards no shot."""
         predictions, is_discarded, confidences = self.decode(dets)
         if is_discarded.any():
             raise ValueError(
-                f"The decoder {self._name} discards shots. The rate of the shots that such a decoder keeps is"
+                f"The decoder {self.name} discards shots. The rate of the shots that such a decoder keeps is"
                 " not known from failing fault sets alone: count it with SoftDecodingSampler."
             )
-        if self._observable is not None:
-            byte, bit = divmod(self._observable, 8)
+        if self.observable is not None:
+            byte, bit = divmod(self.observable, 8)
             predictions = predictions[:, [byte]] >> np.uint8(bit) & np.uint8(1)
         return predictions, _whole(confidences)
 
@@ -120,10 +114,10 @@ class CheckedDecoder:
         """Predictions, whether the decoder discards each shot, and confidences, which are 0 if not wanted."""
         confidences = np.zeros(len(dets))
         predictions = self._returned(dets)
-        if self._confidence:
+        if self.confidence:
             if not isinstance(predictions, tuple | list) or len(predictions) != 2:
                 raise ValueError(
-                    f"decode_shots_bit_packed_with_confidence of the decoder {self._name} returned"
+                    f"decode_shots_bit_packed_with_confidence of the decoder {self.name} returned"
                     f" {type(predictions).__name__}; it must return a tuple: the predictions and the"
                     " confidences."
                 )
@@ -133,18 +127,19 @@ class CheckedDecoder:
         is_discarded = predictions[:, self.observable_bytes :].any(axis=1)
         return predictions[:, : self.observable_bytes], is_discarded, confidences
 
-    def _compiled(self, decoder: sinter.Decoder, model: stim.DetectorErrorModel) -> Any:
+    def _compiled(self) -> Any:
+        decoder, model = self.decoder, self.model
         try:
             found = decoder.compile_decoder_for_dem(dem=model)
         except SystemExit as error:
             raise ValueError(
-                f"The decoder {self._name} ended the program with SystemExit({error})."
+                f"The decoder {self.name} ended the program with SystemExit({error})."
             ) from error
         except OverflowError as error:
             if model.num_observables <= _MOST_OBSERVABLES_OF_SINTERS:
                 raise
             raise ValueError(
-                f"The decoder {self._name} cannot decode {model.num_observables} observables ({error})."
+                f"The decoder {self.name} cannot decode {model.num_observables} observables ({error})."
                 f" Sinter's fusion_blossom, mw_parity_factor and hypergraph_union_find keep the observables"
                 f" of an error in a number of {_MOST_OBSERVABLES_OF_SINTERS} bits; pymatching has no such"
                 " limit."
@@ -154,14 +149,14 @@ class CheckedDecoder:
                 raise  # it is the decoder's own error
             method = getattr(type(decoder), "decode_via_files", None)
             if method not in (None, sinter.Decoder.decode_via_files):
-                return _FileDecoder(decoder, model, self._name)
+                return _FileDecoder(decoder, model, self.name)
             raise ValueError(
-                f"The decoder {self._name} has neither compile_decoder_for_dem nor decode_via_files."
+                f"The decoder {self.name} has neither compile_decoder_for_dem nor decode_via_files."
                 " Implement compile_decoder_for_dem, as sinter.Decoder describes it."
             ) from None
         if not callable(getattr(found, "decode_shots_bit_packed", None)):
             raise ValueError(
-                f"compile_decoder_for_dem of the decoder {self._name} returned"
+                f"compile_decoder_for_dem of the decoder {self.name} returned"
                 f" {'None' if found is None else f'an object of type {type(found).__name__}'}. It must return"
                 " a sinter.CompiledDecoder, which has the method decode_shots_bit_packed."
             )
@@ -174,7 +169,7 @@ class CheckedDecoder:
         except (Exception, SystemExit) as error:
             if "perfect matching" in str(error):
                 raise ValueError(
-                    f"The decoder {self._name} found detection events that no errors of the error model"
+                    f"The decoder {self.name} found detection events that no errors of the error model"
                     " explain. Errors that flip more than two detectors and cannot be decomposed are left"
                     " out for a matching decoder: choose another one. Or some detectors depend on quantum"
                     " outcomes that the model does not know, or the model is conditioned on the"
@@ -188,13 +183,13 @@ class CheckedDecoder:
             fired = np.flatnonzero(np.unpackbits(row, bitorder="little")).tolist()
             names = " ".join(f"D{k}" for k in fired[:20]) + (" ..." if len(fired) > 20 else "")
             raise DecoderFailedError(
-                f"The decoder {self._name} failed on the detection events {names or '(none)'} with"
+                f"The decoder {self.name} failed on the detection events {names or '(none)'} with"
                 f" {type(own).__name__}{f': {own}' if str(own) else ''}.",
                 row,
             ) from error
 
     def _called(self, dets: Bytes) -> Any:
-        if self._confidence:
+        if self.confidence:
             return self._decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=dets)
         return self._decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets)
 
@@ -211,14 +206,14 @@ class CheckedDecoder:
         found = np.asarray(values)
         if found.shape != (shots,) or not np.issubdtype(found.dtype, np.number) or np.iscomplexobj(found):
             raise ValueError(
-                f"The decoder {self._name} returned confidences of shape {found.shape} and dtype"
+                f"The decoder {self.name} returned confidences of shape {found.shape} and dtype"
                 f" {found.dtype} for {shots} shots; they must be real numbers of shape ({shots},)."
             )
         numbers = found.astype(np.float64)
         wrong = np.flatnonzero(~(np.abs(numbers) <= _LARGEST_CONFIDENCE))  # NaN is not
         if len(wrong):
             raise ValueError(
-                f"The decoder {self._name} returned the confidence {numbers[wrong[0]]}, which cannot be"
+                f"The decoder {self.name} returned the confidence {numbers[wrong[0]]}, which cannot be"
                 " counted as a whole number. Return finite numbers up to 2^53, such as the largest gap that"
                 " occurs."
             )
@@ -239,14 +234,14 @@ class CheckedDecoder:
             elif shape == (shots, self._num_observables):
                 hint = " Pack the observables: np.packbits(..., axis=1, bitorder='little')."
             raise ValueError(
-                f"The decoder {self._name} returned predictions of shape {shape} and dtype {dtype} for"
+                f"The decoder {self.name} returned predictions of shape {shape} and dtype {dtype} for"
                 f" {shots} shots; they must be a bit-packed numpy array of shape ({shots}, {width}), with one"
                 f" more column if the decoder discards shots, and dtype uint8.{hint}"
             )
         in_two_ways = shape[1] == self._num_observables > width
         if in_two_ways and np.any(predictions[:, -1] == 1) and not self._is_packed:
             raise ValueError(
-                f"The decoder {self._name} returned predictions of shape {predictions.shape} for 2"
+                f"The decoder {self.name} returned predictions of shape {predictions.shape} for 2"
                 " observables. They may be bit-packed with a byte that discards the shot, or have a byte for"
                 " each observable. In the second case, pack them: np.packbits(..., axis=1,"
                 f" bitorder='little'), of shape ({shots}, 1). In the first case, discard with the byte 255."
@@ -255,7 +250,7 @@ class CheckedDecoder:
         last = predictions[:, width - 1]
         if unused and np.any(last >> np.uint8(8 - unused)):
             raise ValueError(
-                f"The decoder {self._name} predicts a flip of an observable that the circuit does not have."
+                f"The decoder {self.name} predicts a flip of an observable that the circuit does not have."
                 " Predictions are bit-packed, observable 0 in the lowest bit; bits from"
                 f" {self._num_observables} on must be 0."
             )
@@ -263,14 +258,14 @@ class CheckedDecoder:
     @cached_property
     def _is_packed(self) -> bool:
         """Whether the decoder returns numbers that are no single bits for single errors."""
-        errors = model_errors(self._model)
+        errors = model_errors(self.model)
         if not errors:
             return False
-        events = np.zeros((len(errors), self._model.num_detectors), dtype=np.bool_)
+        events = np.zeros((len(errors), self.model.num_detectors), dtype=np.bool_)
         for row, error in zip(events, errors, strict=True):
             row[list(error.detectors)] = True
         found = self._returned(np.packbits(events, axis=1, bitorder="little"))
-        predictions = found[0] if self._confidence else found
+        predictions = found[0] if self.confidence else found
         return bool(np.any(np.asarray(predictions) > 1))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class _Generation:
 class Lineages(Sampler):
     """Samples whose failing states lose one fault after the other, down to a least number of faults."""
 
+    starts_at_most: ClassVar[bool]  # whether all samples begin with the largest number of faults
+
     def __init__(
         self,
         stratum: Stratum,
@@ -49,7 +52,7 @@ class Lineages(Sampler):
         stores_failures: bool = False,
         most_draws: Sequence[int] | None = None,
     ) -> None:
-        self._starts = DirectSamples(stratum, classifier, least, most)
+        self._starts = DirectSamples(stratum, classifier, most if self.starts_at_most else least, most)
         self.least, self.most, self._most_draws = least, most, most_draws
         # By number of faults: Σw and Σw² of failing states.
         self.by_number: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
@@ -166,10 +169,10 @@ class Lineages(Sampler):
 
 
 class BackwardDeletion(Lineages):
-    """P(least <= number of faults <= start, wrong), but for what it reaches too rarely.
+    """P(least <= number of faults <= most, wrong), but for what it reaches too rarely.
 
-    A state (F, ω) has the density a(F), the product of the odds of its faults. A direct sample of ``start``
-    faults that fails has the weight P(start). A failing state of s faults loses a random one, and what is
+    A state (F, ω) has the density a(F), the product of the odds of its faults. A direct sample of ``most``
+    faults that fails has the weight P(most). A failing state of s faults loses a random one, and what is
     left, (G, ω), counts if it fails. It is reached from each failing state that has one fault more:
     altogether with the density a(G) S(G) h(G, ω) / s, with S(G) the sum of the odds of the faults outside G,
     and h the probability that G fails with one of these, drawn by its odds, and the same ω. So
@@ -186,19 +189,7 @@ class BackwardDeletion(Lineages):
     is no limit.
     """
 
-    method = "backward deletion"
-
-    def __init__(
-        self,
-        stratum: Stratum,
-        classifier: Classifier,
-        start: int,
-        least: int,
-        stores_failures: bool = False,
-        most_draws: Sequence[int] | None = None,
-    ) -> None:
-        super().__init__(stratum, classifier, start, start, stores_failures, most_draws)
-        self.least = least
+    method, starts_at_most = "backward deletion", True
 
     def draws_for(self, largest: float) -> list[int]:
         """K for each number of faults with which weights are about ``largest`` at most, or smaller ones.
@@ -227,7 +218,7 @@ class Orphans(Lineages):
     the same K, are without a bias for all failing states of each size.
     """
 
-    method = "direct samples"
+    method, starts_at_most = "direct samples", False
 
     @property
     def counts(self) -> bool:

@@ -198,7 +198,7 @@ def deletion(
     """With orphans: in the surface code, where PyMatching has some, deletion alone is 20% too low."""
     start, limits = len(case.exact) // 2 + 1, limits or [16] * len(case.exact)
     parts: list[Sampler] = [
-        BackwardDeletion(case.stratum, case.classifier, start, 0, True, limits),
+        BackwardDeletion(case.stratum, case.classifier, 0, start, True, limits),
         Orphans(case.stratum, case.classifier, 0, start - 1, True, limits),
     ]
     means, variances = np.zeros((2, start + 1))
@@ -316,7 +316,7 @@ def test_a_weight_within_lineages_that_is_one_percent_too_large_is_seen(
         monkeypatch.setattr(
             BackwardDeletion, "_draws_until_failing", lambda *arguments: 1.01 * draws(*arguments)
         )
-    found = BackwardDeletion(case.stratum, case.classifier, 5, 3)
+    found = BackwardDeletion(case.stratum, case.classifier, 3, 5)
     found.take(300_000, np.random.default_rng(31), FOREVER)
     mean, square = found.by_number[:, 3] / found.tally.samples
     error = math.sqrt((square - mean**2) / found.tally.samples)
@@ -382,7 +382,7 @@ def pair_or_many(bits: np.ndarray) -> np.ndarray:
 
 def test_orphans_are_what_deletion_does_not_reach() -> None:
     case = of_flips([0.1] * 9, pair_or_many)
-    found = BackwardDeletion(case.stratum, case.classifier, 5, 0)
+    found = BackwardDeletion(case.stratum, case.classifier, 0, 5)
     found.take(20_000, np.random.default_rng(7), FOREVER)
     assert found.by_number[0, 2] == 0 < case.wrong[2]
     orphans = Orphans(case.stratum, case.classifier, 0, 4, most_draws=[64] * 6)
@@ -395,7 +395,7 @@ def test_orphans_are_what_deletion_does_not_reach() -> None:
 def test_deletion_ends_where_its_weights_are_large() -> None:
     """A set of one fault fails, and hardly any larger one with it: direct samples have it, deletion has not."""
     case = of_flips([0.05] * 12, lambda bits: np.isin(bits @ (1 << np.arange(12)), [1, 3, 0b110000]))
-    pilot = BackwardDeletion(case.stratum, case.classifier, 2, 1)
+    pilot = BackwardDeletion(case.stratum, case.classifier, 1, 2)
     pilot.take(4_000, np.random.default_rng(1), FOREVER)
     once = (
         12 * pilot.probability / sum(case.stratum.numbers.odds)
@@ -405,7 +405,7 @@ def test_deletion_ends_where_its_weights_are_large() -> None:
     limits = pilot.draws_for(largest)
     assert limits[1:3] == [0, 0]
     parts = [
-        BackwardDeletion(case.stratum, case.classifier, 2, 1, most_draws=limits),
+        BackwardDeletion(case.stratum, case.classifier, 1, 2, most_draws=limits),
         Orphans(case.stratum, case.classifier, 1, 1, most_draws=limits),
     ]
     for seed, part in enumerate(parts):
@@ -576,7 +576,7 @@ def test_what_takes_too_long_is_not_counted() -> None:
                 raise TimeIsOver
 
     case = of_flips(UNEQUAL, two_weak_ones)
-    found = BackwardDeletion(case.stratum, case.classifier, 6, 0, True)
+    found = BackwardDeletion(case.stratum, case.classifier, 0, 6, True)
     found.take(1000, np.random.default_rng(1), FOREVER)
     before = found.tally.samples, found.tally.mean, found.by_number.tolist(), len(found.found)
     with pytest.raises(TimeIsOver):

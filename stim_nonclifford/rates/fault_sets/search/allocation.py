@@ -25,7 +25,6 @@ from ...estimation.interval import uncertainty_of
 from ...estimation.limits import Deadline, Limits, price
 from ..wrong_tool import refuse
 from .estimate import Estimate, Totals, totals_of
-from .joins import JoinedSets
 from .mechanisms import MAX_WEIGHT, Mechanisms, decided_by_faults
 from .search import Search
 from .strata import KEPT, WRONG
@@ -230,14 +229,12 @@ class Allocation:
             weight = len(search.enumerated)
             self._can_enumerate = search.enumerate(weight, self._expected(weight)[1])
         else:
-            self._sample(search.sampled[part], *search.sampled[part].next_joins(growth))
+            halves, times = search.sampled[part].next_joins(growth)
+            for _ in range(times):
+                search.sample(search.sampled[part], halves)
+                if search.deadline.is_over:
+                    break
         self._sample_rest()
-
-    def _sample(self, stratum: JoinedSets, halves: int, times: int) -> None:
-        for _ in range(times):
-            self._search.sample(stratum, halves)
-            if self._search.deadline.is_over:
-                return
 
 
 def _check_first(search: Search) -> None:

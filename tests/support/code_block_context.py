@@ -65,12 +65,6 @@ pathlib.Path("DIR").mkdir()
 name = circuit_file_name(distance=3, p=0.001, gate="S", noise="uniform")
 cultivation_circuit(distance=3, p=0.001, gate="S").to_file(f"DIR/{name}")
 """,
-    # Files of circuits.
-    "docs/tutorials/decoders_and_gaps.ipynb": _FILES
-    + r"""
-pathlib.Path("circuits").mkdir()
-memory(0.01).to_file("circuits/d=3,p=0.01.stim")
-""",
     # Two files of circuits.
     "docs/guides/sinter.md": _FILES
     + r"""

@@ -8,15 +8,17 @@ acts here on Bell pairs of its own, which are measured at once, and detectors ar
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import stim
 
+from ...base.memory import collector_paused, memory_is_a_limit
 from ...dialect import has_tag_of_channel
 from ..compiler import CompiledCircuit
-from ..compiler.algebra.gf2 import ones
 from ..compiler.program.flattening import program_of
+from ..compiler.sweeps.backward_sweep import fault_effects
 from ..compiler.sweeps.forward_sweep import QuantumProgram
 from ..engines import likely_outputs
 
@@ -95,7 +97,9 @@ class FrameCircuits:
                 probes.append("DEPOLARIZE1", part.targets_copy(), _PROBE)
             else:
                 probes.append(part)
-        effects = (tuple(ones(fault.effect)) for fault in frames_of(probes).faults)
+        compiled = frames_of(probes)
+        with memory_is_a_limit(), collector_paused():
+            effects = fault_effects(compiled.program, compiled.quantum)
 
         def act(name: str, arguments: list[float], letters: list[str]) -> None:
             """A channel on one group of targets; letters are those of a correlated error."""
@@ -132,31 +136,34 @@ class FrameCircuits:
                 for _ in range(part.num_measurements):
                     self._channels.append(_Channel(number, text, (next(effects),)))
         assert next(effects, None) is None
+        # For each output the records that flip it, ascending.
+        self._flipping: list[list[int]] = [[] for _ in range(circuit.num_detectors + circuit.num_observables)]
+        flips = (outputs for channel in self._channels for outputs in channel.outputs)
+        for record, outputs in enumerate(flips):
+            for output in outputs:
+                self._flipping[output].append(record)
 
     def up_to(self, end: int, num_detectors: int, observables: Sequence[int]) -> stim.Circuit:
         """The circuit of the first instructions, with the first detectors and some of the observables."""
-        place = {k: k for k in range(num_detectors)}
-        place |= {self._num_detectors + k: num_detectors + j for j, k in enumerate(observables)}
-        flipping: list[list[int]] = [[] for _ in range(num_detectors + len(observables))]
-        lines: list[str] = []  # of the result: Stim reads a text faster than it appends its lines
-        records = 0
-        for channel in self._channels:
-            if channel.number >= end:
-                break
-            lines.append(channel.text)
-            for outputs in channel.outputs:
-                for output in outputs:
-                    if output in place:
-                        flipping[place[output]].append(records)
-                records += 1
-        result = stim.Circuit("\n".join(lines))
-        for output, odd in enumerate(flipping):
-            targets = [stim.target_rec(record - records) for record in odd]
-            if output < num_detectors:
-                result.append("DETECTOR", targets, self._coordinates[output])
-            else:
-                result.append("OBSERVABLE_INCLUDE", targets, output - num_detectors)
-        return result
+        channels = self._channels[: bisect_left(self._channels, end, key=lambda channel: channel.number)]
+        num_records = sum(len(channel.outputs) for channel in channels)
+        # Stim reads a text far faster than it appends its lines.
+        lines = [channel.text for channel in channels]
+        for k in range(num_detectors):
+            place = ", ".join(map(repr, self._coordinates[k]))
+            name = f"DETECTOR({place})" if place else "DETECTOR"
+            lines.append(name + self._targets(k, num_records))
+        for j, k in enumerate(observables):
+            targets = self._targets(self._num_detectors + k, num_records)
+            lines.append(f"OBSERVABLE_INCLUDE({j}){targets}")
+        return stim.Circuit("\n".join(lines))
+
+    def _targets(self, output: int, num_records: int) -> str:
+        """The targets of an output after so many records, as text."""
+        records = self._flipping[output]
+        return "".join(
+            f" rec[{record - num_records}]" for record in records[: bisect_left(records, num_records)]
+        )
 
 
 def _is_noise(part: stim.CircuitInstruction) -> bool:

@@ -16,6 +16,7 @@ from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.decisions import sampling as decisions
 from stim_nonclifford.generators.teleportation import teleportation_circuit
+from stim_nonclifford.simulation.compiler.program import extent
 from stim_nonclifford.simulation.decisions import DecidedCircuit, DecisionEngine, frame_circuit
 from stim_nonclifford.simulation.engines import RowEngine
 
@@ -187,6 +188,15 @@ def test_beginnings_of_one_frame_circuit(in_hindsight: bool) -> None:
         found = [decided.frame_circuit(k) for k in range(len(decided.points))]
         assert found == [frame_circuit(decided.prefix(k)) for k in range(len(decided.points))]
         assert sum(each is not None for each in found) == supported
+
+
+def test_models_take_no_list_of_all_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit = teleportation_circuit(distance=3, p=1e-3, correction="decoded")
+    monkeypatch.setattr(extent, "MAX_FAULT_BYTES", 1 << 20)
+    with pytest.raises(ResourceLimitError, match="list of these"):
+        snc.Circuit(circuit).without_decisions().faults()
+    detectors = snc.Circuit(circuit).compile_detector_sampler(seed=1, decoder="pymatching").sample(10)
+    assert len(detectors) == 10
 
 
 class _Faulty:

@@ -11,7 +11,7 @@ detectors, observables and feedback use: readout noise flips the record only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import groupby
 from operator import xor
@@ -55,6 +55,18 @@ def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "d
     for (step, group), items in groupby(found, lambda item: (item[1].step, item[1].group)):
         result += _with_sums(program, step, group, dict(items))
     return result
+
+
+def fault_effects(program: Program, quantum: QuantumProgram) -> Iterator[tuple[int, ...]]:
+    """The detectors and observables that each fault flips, in the order of ``list_faults``.
+
+    This is far less than the list of faults. Faults that are several independent events are left out.
+    """
+    swept = _swept(program, quantum, "detectors", with_faults=True)
+    rows = SparseRows(*swept["faults"])
+    starts, bits = rows.starts.tolist(), rows.bits
+    order = np.lexsort([swept[f"fault_{name}"] for name in ("patterns", "groups", "steps")])
+    return (tuple(bits[starts[k] : starts[k + 1]].tolist()) for k in order.tolist())
 
 
 def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> EffectTable:

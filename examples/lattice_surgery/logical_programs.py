@@ -1,31 +1,40 @@
 """Programs with T gates on patches of surface code, with a decoder in the loop: how good they are, and why.
 
-    python -m examples.lattice_surgery.logical_programs [--d 3] [--p 0.0005 0.001] [--shots 10_000]
-        [--programs NAME ...] [--of distribution process s_proxy] [--fit] [--chsh FILE.png]
+    python -m examples.lattice_surgery.logical_programs [--d 3] [--p 0.0005 0.001] [--shots 20_000]
+        [--programs NAME ...] [--columns decoded raw process proxy proxy_success] [--fit] [--chsh]
+        [--minutes 20] [--picture FILE.png] [--out out/logical_programs.csv]
 
-Each T gate consumes a perfect T state by lattice surgery, and a decoder decides each outcome. Prints for each
-program its logical qubits, T gates, physical qubits, rounds of checks, decisions, the width of the vector and
-decoded shots per second of one core. Then the fidelity of the measured outcomes with the ideal distribution,
-decoded and raw; 1 - process fidelity of the gates; and that of the S-proxy.
+Each T gate consumes a perfect T state by lattice surgery, and a decoder decides each outcome. The columns:
 
-With --fit, short programs are run first, and a fit gives the error of a T gate, of a Clifford gate that turns
-a product, and of a round in which a patch waits. A column has what these predict.
-With --chsh, the correlations ZZ, ZX, -XZ and XX of a Bell pair, of which one qubit had T about Y, are drawn:
-their sum is ideally 2.83, and at most 2 without entanglement.
+    decoded        the probability of the program's answer
+    raw            the same with raw outcomes in place of decided ones
+    process        1 - process fidelity of the program's gates
+    proxy          1 - process fidelity of the S-proxy, with S in place of T
+    proxy_success  the probability of the answer of the S-proxy
+
+Each is a row of the file, with its processor seconds. Rows that the file has are not computed again, so that
+the command can be stopped and resumed; after --minutes of processor time it starts no further row. What a
+limit ends is a row with the limit. The table is printed from the file.
+
+With --fit, short programs are run first. Their fit gives the error of a T gate, of a Clifford gate that turns
+a product, of a lane of the area of a patch and of a round of each patch, and the sum of these predicts the
+column process. With --chsh, the four settings of a CHSH test are run; --picture draws them.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
-import matplotlib as mpl
+import numpy as np
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation.builder import GateChoice
-from stim_nonclifford.generators.cultivation.noise import NoiseChoice
 from stim_nonclifford.generators.logical import (
     LogicalFidelity,
     OperationErrors,
@@ -33,171 +42,254 @@ from stim_nonclifford.generators.logical import (
     logical_fidelity,
     operation_counts,
     operation_errors,
-    program_of,
 )
 
-PROGRAMS = {
-    "H T H": "H 0\nT 0\nH 0\nM 0",
-    "CHSH": "H 0\nCX 0 1\nS_DAG 1\nH 1\nT 1\nH 1\nS 1\nM 0 1",
-    "phase estimation of T": "H 0 1 2\nZ 0\nS 1\nT 2\nH 0\nCS_DAG 0 1\nH 1\nCS_DAG 1 2\nH 2\nM 0 1 2",
-    "Toffoli": "X 0 1\nH 2\nCCZ 0 1 2\nH 2\nM 0 1 2",
-    "adder": "X 0 2\nCCX 0 1 3\nCX 0 1\nCCX 1 2 3\nCX 1 2\nCX 0 1\nM 0 1 2 3",
-    "Grover": "H 0 1 2\nCCZ 0 1 2\nH 0 1 2\nX 0 1 2\nCCZ 0 1 2\nX 0 1 2\nH 0 1 2\nM 0 1 2",
-}
-"""Clifford+T circuits. That of CHSH is one of its four settings. Phase estimation has no rotation smaller
-than S in its Fourier transform, so that the outcome 1 has the probability 0.85."""
+from .chsh import draw_chsh
+from .csv_rows import append_row, read_rows, with_error
+from .programs import FIT, PROGRAMS, LogicalProgram, chsh_settings, num_t_gates
 
-FIT = ["Z", "X Z", "Z X Z X", "Y", "XI ZI"]
-"""Programs of T gates about these products, for a fit."""
-
-CHECK = "IX IZ XI"
-"""One that is not in the fit."""
-
-KINDS = ("T", "S", "idle round")
+Column = Literal["decoded", "raw", "process", "proxy", "proxy_success"]
+COLUMNS: tuple[Column, ...] = ("decoded", "raw", "process", "proxy", "proxy_success")
+KINDS = ("T", "S", "lane", "patch round")
+_CHUNK_SHOTS = 1024
 
 
-def chsh(
-    distance: int, p: float, decoder: str, shots: int, noise: NoiseChoice
-) -> dict[str, tuple[float, float]]:
-    """The correlations ZZ, ZX, -XZ and XX of a Bell pair with a T gate, and their standard errors."""
-    rotations, _ = program_of(PROGRAMS["CHSH"])
-    found = {}
-    for first, second in itertools.product("ZX", repeat=2):
-        gates = PROGRAMS["CHSH"].removesuffix("M 0 1")
-        _, [product] = program_of(f"{gates}MPP {first}0*{second}1")
-        circuit = snc.Circuit(logical_circuit(rotations, [product], distance=distance, p=p, noise=noise))
-        sampler = circuit.compile_detector_sampler(seed=7, decoder=decoder, skip_reference_sample=True)
-        _, outcomes = sampler.sample(shots, separate_observables=True)
-        value = 1 - 2 * float(outcomes.mean())
-        sign = -1 if (first, second) == ("X", "Z") else 1
-        found[f"{'-' * (sign < 0)}{first}{second}"] = sign * value, ((1 - value**2) / shots) ** 0.5
-    return found
+@dataclass(frozen=True)
+class Row:
+    """A row of the file.
+
+    Attributes:
+        program: The name of the program.
+        column: What is measured.
+        d: The distance.
+        p: The strength of the noise.
+        k: Logical qubits.
+        t_gates: T gates.
+        qubits: Physical qubits.
+        rounds: Rounds of checks.
+        decisions: Decisions of the decoder.
+        width: The width of the vector.
+        shots: Shots, 0 if a limit has ended it.
+        value: What was found.
+        error: Its standard error.
+        build_seconds: Processor seconds before the first shot.
+        shot_seconds: Processor seconds of all shots.
+        limit: The limit that has ended it.
+    """
+
+    program: str
+    column: str
+    d: int
+    p: float
+    k: int
+    t_gates: int
+    qubits: int
+    rounds: int
+    decisions: int
+    width: int
+    shots: int = 0
+    value: float = float("nan")
+    error: float = float("nan")
+    build_seconds: float = 0.0
+    shot_seconds: float = 0.0
+    limit: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int, float]:
+        """What a file has once."""
+        return self.program, self.column, self.d, self.p
 
 
-def draw_chsh(strengths: Sequence[float], distances: Sequence[int], shots: int, path: Path) -> None:
-    """Draws and prints the correlations: ideal, decoded at each distance, and raw."""
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+_EMPTY = Row("", "", 0, 0.0, 0, 0, 0, 0, 0, 0)
 
-    p = max(strengths)
-    cases: list[tuple[str, int, str, NoiseChoice]] = [("ideal", min(distances), "raw", "none")]
-    cases += [(f"d={d}, decoded", d, "pymatching", "uniform") for d in distances]
-    cases += [(f"d={d}, raw", d, "raw", "uniform") for d in distances]
-    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
-    for k, (label, distance, decoder, noise) in enumerate(cases):
-        row = chsh(distance, p, decoder, shots, noise)
-        total, error = sum(v for v, _ in row.values()), sum(e**2 for _, e in row.values()) ** 0.5
-        print(f"CHSH | {label} | p={p} | {total:.3f} +- {error:.3f} | {row}", flush=True)
-        axes.errorbar(
-            [place + 0.1 * k for place in range(4)],
-            [v for v, _ in row.values()],
-            [e for _, e in row.values()],
-            fmt="o",
-            label=f"{label}: {total:.2f}({100 * error:.0f})",
+
+def programs_of(names: Iterable[str], *, fit: bool, chsh: bool) -> dict[str, LogicalProgram]:
+    """The programs to run, by name."""
+    found = dict(FIT) if fit else {}
+    if chsh:
+        found |= {f"CHSH {name}": program for name, program in chsh_settings()}
+    return found | {name: PROGRAMS[name] for name in names}
+
+
+def columns_of(name: str) -> tuple[Column, ...]:
+    """The columns of a program: short ones have no answer, and the settings of CHSH have equal gates."""
+    if name in FIT:
+        return ("process",)
+    return COLUMNS if name in PROGRAMS else ("decoded", "raw", "proxy_success")
+
+
+def computed_row(
+    name: str, program: LogicalProgram, column: Column, distance: int, p: float, shots: int
+) -> Row:
+    """A row, computed."""
+    rotations, measurements = program.rotations, program.measurements
+    gate: GateChoice = "S" if column.startswith("proxy") else "T"
+    is_process = column in ("process", "proxy")
+    circuit = snc.Circuit(
+        logical_circuit(
+            rotations,
+            [] if is_process else measurements,
+            distance=distance,
+            p=p,
+            gate=gate,
+            ending="process" if is_process else "measurements",
         )
-    axes.axhline(0.5, color="gray", linewidth=0.8, linestyle=":")
-    axes.annotate("mean of four without entanglement", (3.5, 0.5), ha="right", va="bottom", color="gray")
-    axes.set_xticks([place + 0.05 * (len(cases) - 1) for place in range(4)], [*row])
-    axes.set(ylabel="correlation", title=f"a Bell pair of patches, and T about Y on one; p = {p:g}")
-    axes.legend(title="sum of the four", fontsize="small")
-    figure.savefig(path, dpi=90)
-
-
-def fit(distance: int, p: float, shots: int) -> OperationErrors:
-    """The errors of operations, from short programs; printed."""
-    found: list[LogicalFidelity] = []
-    for products in FIT:
-        one = logical_fidelity(
-            [(1 / 8, product) for product in products.split()], distance=distance, p=p, shots=shots, seed=3
-        )
-        found.append(one)
-        print(f"fit | {products} | d={distance} | p={p} | {infidelity(one)}", flush=True)
-    errors = operation_errors(found, KINDS)
-    for kind in KINDS:
-        print(f"error of {kind} | d={distance} | p={p} | {errors.errors[kind]:.2e}", end=" ")
-        print(f"+- {errors.standard_errors[kind]:.1e}")
-    print(f"chi^2 {errors.chi_squared:.1f} for {errors.degrees_of_freedom}", flush=True)
-    rotations = [(1 / 8, product) for product in CHECK.split()]
-    found_there = logical_fidelity(rotations, distance=distance, p=p, shots=shots, seed=3)
-    value, error = errors.infidelity(found_there.operations)
-    print(f"check | {CHECK} | {infidelity(found_there)} | predicted {value:.2e} +- {error:.1e}", flush=True)
-    return errors
-
-
-def infidelity(found: LogicalFidelity) -> str:
-    """1 - fidelity, with its standard error."""
-    return f"{1 - found.fidelity:.2e} +- {found.standard_error:.1e}"
-
-
-def row(
-    name: str, distance: int, p: float, shots: int, which: Sequence[str], fitted: OperationErrors | None
-) -> str:
-    """A row of the table of programs."""
-    rotations, measurements = program_of(PROGRAMS[name])
-    circuit = snc.Circuit(logical_circuit(rotations, measurements, distance=distance, p=p))
-    counts = operation_counts(rotations, measurements, distance=distance)
-    num_steps = sum(counts[kind] for kind in ("T", "S", "measurement"))
-    cells: list[object] = [
+    )
+    counts = operation_counts(rotations, [] if is_process else measurements, distance=distance)
+    row = Row(
         name,
-        len(measurements[0].lstrip("-")),
-        counts["T"],
+        column,
         distance,
         p,
+        program.num_qubits,
+        num_t_gates(rotations),
         circuit.num_qubits,
-        int(num_steps * (distance + 1)),
+        int(sum(counts[kind] for kind in ("T", "S", "measurement")) * (distance + 1)),
         len(circuit.decision_points()),
         circuit.without_decisions().plan().peak_width,
-    ]
-    if "distribution" in which:
-        decoded, raw = (
-            logical_fidelity(
-                rotations, measurements, of="distribution", decoder=decoder, distance=distance, p=p,
-                shots=shots, seed=7,
-            )
-            for decoder in ("pymatching", "raw")
-        )  # fmt: skip
-        cells.append(f"{shots / decoded.seconds:.2g}")
-        cells += [f"{each.fidelity:.4f} +- {each.standard_error:.4f}" for each in (decoded, raw)]
-    else:
-        cells += ["", "", ""]
-    columns: tuple[tuple[str, GateChoice], ...] = (("process", "T"), ("s_proxy", "S"))
-    for column, gate in columns:
-        if column in which:
-            found = logical_fidelity(rotations, distance=distance, p=p, shots=shots, seed=7, gate=gate)
-            cells.append(infidelity(found))
+        shots,
+    )
+    begin = time.process_time()
+    try:
+        if is_process:
+            found = logical_fidelity(rotations, distance=distance, p=p, gate=gate, shots=shots, seed=7)
+            value, error, seconds = 1 - found.fidelity, found.standard_error, found.seconds
         else:
-            cells.append("")
-    if fitted is not None:
-        value, error = fitted.infidelity(operation_counts(rotations, distance=distance))
-        cells.append(f"{value:.2e} +- {error:.1e}")
-    return " | ".join(map(str, cells))
+            decoder = "raw" if column == "raw" else "pymatching"
+            value, error, seconds = success(circuit, program.answer_indices, decoder, shots)
+    except snc.ResourceLimitError as limit:
+        return replace(row, shots=0, limit=str(limit).split(". ")[0])
+    build = time.process_time() - begin - seconds
+    return replace(row, value=value, error=error, build_seconds=build, shot_seconds=seconds)
+
+
+def success(
+    circuit: snc.Circuit, answers: Sequence[int], decoder: str, shots: int
+) -> tuple[float, float, float]:
+    """The share of shots whose outcome is an answer, its standard error, and processor seconds of shots."""
+    sampler = circuit.compile_detector_sampler(seed=7, decoder=decoder, skip_reference_sample=True)
+    sampler.sample(1)
+    begin = time.process_time()
+    right = 0
+    for first in range(0, shots, _CHUNK_SHOTS):
+        _, outcomes = sampler.sample(min(_CHUNK_SHOTS, shots - first), separate_observables=True)
+        right += int(np.isin(outcomes @ (1 << np.arange(outcomes.shape[1])), answers).sum())
+    share = right / shots
+    spread = min(max(share, 1 / shots), 1 - 1 / shots)
+    return share, (spread * (1 - spread) / shots) ** 0.5, time.process_time() - begin
+
+
+def fitted(rows: Iterable[Row], distance: int, p: float) -> OperationErrors | None:
+    """The errors of operations from the short programs; None if the file does not have them all."""
+    found = {row.program: row for row in rows if (row.column, row.d, row.p) == ("process", distance, p)}
+    if not FIT.keys() <= found.keys() or any(found[name].limit for name in FIT):
+        return None
+    return operation_errors(
+        (
+            LogicalFidelity(
+                1 - found[name].value,
+                found[name].error,
+                found[name].shots,
+                found[name].shots,
+                operation_counts(program.rotations, distance=distance),
+            )
+            for name, program in FIT.items()
+        ),
+        KINDS,
+    )
+
+
+def printed_fits(rows: Sequence[Row]) -> Iterator[str]:
+    """The table of the errors of operations, in lines."""
+    yield "| d | p | " + " | ".join(KINDS) + " | chi squared |"
+    yield "|---" * (len(KINDS) + 3) + "|"
+    for distance, p in sorted({(row.d, row.p) for row in rows}):
+        if (fit := fitted(rows, distance, p)) is not None:
+            cells = (with_error(fit.errors[kind], fit.standard_errors[kind]) for kind in KINDS)
+            chi = f"{fit.chi_squared:.1f} for {fit.degrees_of_freedom}"
+            yield f"| {distance} | {p:g} | " + " | ".join(cells) + f" | {chi} |"
+
+
+def printed_table(rows: Sequence[Row]) -> Iterator[str]:
+    """The table of programs, in lines."""
+    titles = "program | k | T | d | p | qubits | rounds | decisions | width | s to build | shots/s | ideal"
+    titles += " | decoded | raw | 1 - process fidelity | sum of operations | of the S-proxy"
+    yield f"| {titles} |"
+    yield "|---" * (titles.count("|") + 1) + "|"
+    known = {row.key: row for row in rows}
+    places = sorted({(row.d, row.p) for row in rows})
+    fits = {place: fitted(rows, *place) for place in places}
+    for name, program in {**FIT, **PROGRAMS}.items():
+        for place in places:
+            cells = {column: known.get((name, column, *place)) for column in COLUMNS}
+            first = cells["decoded"] or cells["process"]
+            if first is None:
+                continue
+            fit = fits[place]
+            counts = operation_counts(program.rotations, distance=place[0])
+            yield (
+                "| "
+                + " | ".join(
+                    [
+                        *(name, str(first.k), str(first.t_gates), str(first.d), f"{first.p:g}"),
+                        *map(str, (first.qubits, first.rounds, first.decisions, first.width)),
+                        *(("", "") if first.limit else (f"{first.build_seconds:.0f}", rate_of(first))),
+                        f"{program.ideal_success():.4f}" if program.answers else "",
+                        *(cell_of(cells[column]) for column in ("decoded", "raw", "process")),
+                        with_error(*fit.infidelity(counts)) if fit else "",
+                        cell_of(cells["proxy"]),
+                    ]
+                )
+                + " |"
+            )
+
+
+def rate_of(row: Row) -> str:
+    """Shots per second of a row, with two digits."""
+    return f"{float(f'{row.shots / row.shot_seconds:.2g}'):,.0f}"
+
+
+def cell_of(row: Row | None) -> str:
+    """What was found, with its error."""
+    return "" if row is None else "limit" if row.limit else with_error(row.value, row.error)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the example."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    columns = ["distribution", "process", "s_proxy"]
     parser.add_argument("--d", type=int, nargs="+", default=[3])
     parser.add_argument("--p", type=float, nargs="+", default=[5e-4, 1e-3])
-    parser.add_argument("--shots", type=int, default=10_000)
+    parser.add_argument("--shots", type=int, default=20_000)
     parser.add_argument("--programs", choices=[*PROGRAMS], nargs="*", default=[*PROGRAMS])
-    parser.add_argument("--of", choices=columns, nargs="+", default=columns)
-    parser.add_argument("--fit", action="store_true", help="find the errors of operations first")
-    parser.add_argument("--chsh", type=Path, metavar="FILE", help="draw the correlations of a Bell pair")
+    parser.add_argument("--columns", choices=COLUMNS, nargs="+", default=["decoded", "raw", "process"])
+    parser.add_argument("--fit", action="store_true", help="find the errors of operations, too")
+    parser.add_argument("--chsh", action="store_true", help="run the settings of a CHSH test, too")
+    parser.add_argument("--minutes", type=float, default=20.0, help="processor time")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the CHSH test at the largest p")
+    parser.add_argument("--out", type=Path, default=Path("out/logical_programs.csv"), help="the file of rows")
     chosen = parser.parse_args(arguments)
-    if chosen.chsh is not None:
-        draw_chsh(chosen.p, chosen.d, chosen.shots, chosen.chsh)
-    fitted = {
-        place: fit(*place, chosen.shots) if chosen.fit else None
-        for place in itertools.product(chosen.d, chosen.p)
-    }
-    if chosen.programs:
-        print(
-            "program | k | T | d | p | qubits | rounds | decisions | width | shots/s | decoded | raw"
-            " | 1 - process fidelity | of the S-proxy" + " | predicted" * chosen.fit
-        )
-    for name, distance, p in itertools.product(chosen.programs, chosen.d, chosen.p):
-        print(row(name, distance, p, chosen.shots, chosen.of, fitted[distance, p]), flush=True)
+    rows = read_rows(chosen.out, _EMPTY)
+    known = {row.key for row in rows}
+    programs = programs_of(chosen.programs, fit=chosen.fit, chsh=chosen.chsh)
+    for (name, program), distance, p, column in itertools.product(
+        programs.items(), chosen.d, chosen.p, chosen.columns
+    ):
+        if column not in columns_of(name):
+            continue
+        if (name, column, distance, p) in known:
+            continue
+        if time.process_time() > 60 * chosen.minutes:
+            print(f"{chosen.minutes:g} minutes are over: the same command continues.")
+            break
+        row = computed_row(name, program, column, distance, p, chosen.shots)
+        append_row(chosen.out, row)
+        rows.append(row)
+        print(f"{name}, {column}, d={distance}, p={p:g}: {cell_of(row)}", flush=True)
+    print("", *printed_fits(rows), "", *printed_table(rows), sep="\n")
+    if chosen.picture is not None:
+        p = max(chosen.p)
+        values = {(row.program, row.column, row.d): (row.value, row.error) for row in rows if row.p == p}
+        print(*draw_chsh(values, p, chosen.picture), sep="\n")
 
 
 if __name__ == "__main__":

@@ -202,22 +202,36 @@ def test_decoder_in_the_loop_draws_rounds_that_are_seen(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_logical_programs(tmp_path: Path) -> None:
-    out = tmp_path / "chsh.png"
-    arguments = ("--p", "0.0005", "--shots", "4000", "--programs", "H T H", "--chsh", str(out))
-    printed = run("-m", "examples.lattice_surgery.logical_programs", *arguments)
-    assert out.read_bytes().startswith(PNG)
-    lines = [line.split(" | ") for line in printed.splitlines()]
-    sums = {line[1]: [float(x) for x in line[3].split(" +- ")] for line in lines if line[0] == "CHSH"}
+    picture, rows = tmp_path / "chsh.png", tmp_path / "rows.csv"
+    arguments = (
+        "--p",
+        "0.0005",
+        "--shots",
+        "4000",
+        "--programs",
+        "H T H",
+        "--chsh",
+        "--picture",
+        str(picture),
+    )
+    columns = ("--columns", "decoded", "raw", "process", "proxy", "proxy_success")
+    printed = run("-m", "examples.lattice_surgery.logical_programs", *arguments, *columns, "--out", str(rows))
+    assert picture.read_bytes().startswith(PNG)
+    lines = [line.strip("| ").split(" | ") for line in printed.splitlines()]
+    sums = {line[1]: (float(line[2]), float(line[3])) for line in lines if line[0] == "CHSH"}
     # 6 sigma is a false alarm in 10^9 runs.
-    assert abs(sums["ideal"][0] - 8**0.5) < 6 * sums["ideal"][1]
-    decoded, error = sums["d=3, decoded"]
+    assert sums["ideal"] == (2.8284, 0)
+    decoded, error = sums["decoded, d=3"]
     assert 2 + 6 * error < decoded < 8**0.5 + 6 * error
-    assert sums["d=3, raw"][0] < 2
+    for series in ("raw outcomes, d=3", "S-proxy, decoded, d=3"):
+        assert sums[series][0] < 2 + 6 * sums[series][1]
     [row] = [line for line in lines if line[0] == "H T H"]
-    assert row[1:8] == ["1", "1", "3", "0.0005", "212", "8", "2"]
-    cells = [[float(x) for x in cell.split(" +- ")] for cell in row[10:14]]
-    assert cells[0][0] > 0.97 > cells[1][0]
-    assert all(0 < value < 0.02 for value, _ in cells[2:])
+    assert row[1:9] == ["1", "1", "3", "0.0005", "212", "8", "2", "0"]
+    assert row[11] == "0.8536"
+    found = dict(zip(("decoded", "raw", "process", "predicted", "proxy"), row[12:], strict=True))
+    assert float(found["decoded"].split("(")[0]) > 0.8 > float(found["raw"].split("(")[0])
+    assert all(0 < float(found[column].split("(")[0]) < 0.02 for column in ("process", "proxy"))
+    assert found["predicted"] == ""
 
 
 @pytest.mark.slow

@@ -247,15 +247,16 @@ def operation_counts(
 
     Returns:
         The numbers of ``"T"``, of ``"S"``, the Clifford gates that turn products, and of ``"measurement"``;
-        ``"lane"``, the area of all lanes and corridors in units of a patch; and ``"idle round"``, the rounds
-        of checks of each patch while others are merged.
+        ``"lane"``, the area of all lanes and corridors in units of a patch; ``"idle round"``, the rounds of
+        checks of each patch while others are merged; and ``"patch round"``, all rounds of each patch.
 
     Raises:
         ValueError: As in ``logical_circuit``.
 
     Examples:
         >>> operation_counts([(1/8, "ZI"), (1/8, "IY")])
-        {'T': 2, 'S': 1, 'measurement': 0, 'lane': 36.77777777777778, 'idle round': 12}
+        ... # doctest: +NORMALIZE_WHITESPACE
+        {'T': 2, 'S': 1, 'measurement': 0, 'lane': 36.77777777777778, 'idle round': 12, 'patch round': 24}
     """
     distance = checked_distance(distance)
     num_qubits, steps = surgery_steps(rotations, measurements)
@@ -271,6 +272,7 @@ def operation_counts(
         "measurement": gates.count("M"),
         "lane": sum(len(code.region) for code in merged) / distance**2,
         "idle round": (distance + 1) * sum(num_qubits - len(step.qubits) for step in steps),
+        "patch round": (distance + 1) * num_qubits * len(steps),
     }
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import stim
-from numpy.typing import NDArray
 
+from stim_nonclifford.base.arrays import Bools
 from stim_nonclifford.circuit.logical_states import parsed_state
 from stim_nonclifford.commands.options import add_state_check, whole_number
 
@@ -105,7 +105,7 @@ def metadata_of(
 
 def postselected_detectors(
     circuit: stim.Circuit, metadata: object, args: argparse.Namespace, *, discards_on_all: str | None
-) -> NDArray[np.bool_] | None:
+) -> Bools | None:
     """The detectors that the arguments postselect; None if no argument postselects detectors."""
     if args.postselected_detectors_predicate is None:
         return None
@@ -132,7 +132,7 @@ def postselected_detectors(
 
 def postselected_observables(
     num_observables: int, metadata: object, args: argparse.Namespace
-) -> NDArray[np.bool_] | None:
+) -> Bools | None:
     """The observables that the arguments postselect; None if they postselect none."""
     name = "postselected_observables_predicate"
     selected = [

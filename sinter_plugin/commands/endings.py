@@ -51,11 +51,9 @@ def _interrupted_by_signals() -> Iterator[None]:
             first = now
             raise KeyboardInterrupt
 
-    names = [
-        name for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
-    ]  # Windows has no SIGHUP
-    numbers = [getattr(signal, name) for name in names]
-    chosen = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    # Windows has no SIGHUP.
+    numbers = [getattr(signal, name, None) for name in ("SIGTERM", "SIGINT", "SIGHUP")]
+    chosen = [each for each in numbers if each and signal.getsignal(each) is not signal.SIG_IGN]
     previous_handlers = {number: signal.signal(number, interrupt) for number in chosen}
     try:
         yield

@@ -168,14 +168,11 @@ def collect(
     ]
     if progress_callback is not None and not callable(progress_callback):
         refuse_argument("progress_callback", "a function or None", progress_callback)
-    counts = {
-        name: True
-        for name, is_counted in {
-            "count_observable_error_combos": count_observable_error_combos,
-            "count_detection_events": count_detection_events,
-        }.items()
-        if flag(is_counted, name)
-    }
+    counts = {}
+    if flag(count_observable_error_combos, "count_observable_error_combos"):
+        counts["count_observable_error_combos"] = True
+    if flag(count_detection_events, "count_detection_events"):
+        counts["count_detection_events"] = True
     unique = _with_samplers(tasks, names, custom_decoders or {}, counts, custom_error_count_key)
     existing = _rows_of(existing_paths, save_resume_filepath)
     with contextlib.ExitStack() as stack:
@@ -203,14 +200,7 @@ def collect(
                 raise ValueError("The run would never end: give max_shots, max_errors or max_seconds.")
             there = before.get(key, sinter.AnonTaskStats())
             try:
-                schedule = resumed_schedule(
-                    there,
-                    limits,
-                    seed=seed,
-                    shard=shard,
-                    error_key=custom_error_count_key,
-                    job_seconds=job_seconds,
-                )
+                schedule = resumed_schedule(there, limits, seed, shard, custom_error_count_key, job_seconds)
                 packed = PackedTask.of(sampler, task, seed, run_name)
             except ValueError as error:
                 raise ValueError(f"Task {task.json_metadata!r}: {error}") from None

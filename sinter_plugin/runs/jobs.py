@@ -85,12 +85,12 @@ class Job:
 
 def run_job(packed: PackedTask, job: Job) -> sinter.AnonTaskStats:
     """Counts the first shots of a job, in a worker: all, unless the job has a limit or a deadline."""
-    sampler = _IDLE.take(packed)
+    sampler = _taken(packed)
     if job.missing_errors is None:
         stats = _counts_of(sampler, job, job.first, job.first + job.shots)
     else:
         stats = _counts_until(sampler, job, job.missing_errors)
-    _IDLE.put_back(packed, sampler)
+    _put_back(packed, sampler)
     return stats
 
 
@@ -139,26 +139,25 @@ def _counts_until(sampler: CompiledSampler, job: Job, missing_errors: int) -> si
             before, first, last = before + stats, middle, None
 
 
-class _IdleSamplers:
-    """The compiled samplers of this process that no job uses, the oldest first.
+_IDLE: list[tuple[bytes, CompiledSampler]] = []
+"""The compiled samplers of this process that no job uses, the oldest first.
 
-    Threads of a worker do not share samplers, as they would wait for each other.
-    """
+Threads of a worker do not share samplers, as they would wait for each other.
+"""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._idle: list[tuple[bytes, CompiledSampler]] = []
-
-    def take(self, packed: PackedTask) -> CompiledSampler:
-        with self._lock:
-            for k in reversed(range(len(self._idle))):
-                if self._idle[k][0] == packed.content:
-                    return self._idle.pop(k)[1]
-        return packed.compiled()
-
-    def put_back(self, packed: PackedTask, sampler: CompiledSampler) -> None:
-        with self._lock:
-            self._idle = [*self._idle, (packed.content, sampler)][-_MOST_IDLE_SAMPLERS:]
+_IDLE_LOCK = threading.Lock()
 
 
-_IDLE = _IdleSamplers()
+def _taken(packed: PackedTask) -> CompiledSampler:
+    """A sampler for a task, an idle one if there is one."""
+    with _IDLE_LOCK:
+        for k in reversed(range(len(_IDLE))):
+            if _IDLE[k][0] == packed.content:
+                return _IDLE.pop(k)[1]
+    return packed.compiled()
+
+
+def _put_back(packed: PackedTask, sampler: CompiledSampler) -> None:
+    with _IDLE_LOCK:
+        _IDLE.append((packed.content, sampler))
+        del _IDLE[:-_MOST_IDLE_SAMPLERS]

@@ -162,7 +162,6 @@ def seeds_in(existing: sinter.AnonTaskStats) -> set[int]:
 def resumed_schedule(
     existing: sinter.AnonTaskStats,
     limits: sinter.CollectionOptions,
-    *,
     seed: int,
     shard: tuple[int, int],
     error_key: str | None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types
+from stim_nonclifford.base.arrays import Bools
 from stim_nonclifford.dialect import first_decision
 from stim_nonclifford.rates.decoding.decoders import DECODERS_WITHOUT_HERALDS
 from stim_nonclifford.simulation.compiler.heralds import herald_detectors as detectors_of_heralds
@@ -49,7 +49,7 @@ def herald_detectors(circuit: snc.Circuit) -> frozenset[int]:
 
 def warn_of_decoding(
     circuit: snc.Circuit,
-    detectors: NDArray[np.bool_],
+    detectors: Bools,
     *,
     decoder: str | None,
     counts_flips: bool,

@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer
+from stim_nonclifford.base.arrays import Bools, Bytes, Integers
 from stim_nonclifford.circuit.decisions import DecisionSampling, DecodedEnd, EndSampler
 from stim_nonclifford.circuit.logical_states import (
     LogicalState,
@@ -76,8 +76,8 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         settings: SoftDecodingSampler,
         *,
         end: DecodedEnd | None,
-        postselected: NDArray[np.bool_],
-        postselected_observables: NDArray[np.bool_],
+        postselected: Bools,
+        postselected_observables: Bools,
         state_check: LogicalStateCheck | None,
         seed: int | None,
         row_warnings: Sequence[str],
@@ -149,9 +149,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
         return shots, discards, errors, counts
 
-    def _decoded(
-        self, dets: NDArray[np.uint8], shot_numbers: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.int64]]:
+    def _decoded(self, dets: Bytes, shot_numbers: Integers) -> tuple[Bytes, Bools, Integers]:
         """Decodes shots; errors name the task and a shot."""
         try:
             return self._decoding.decode(dets)
@@ -162,7 +160,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         except ValueError as error:
             raise ValueError(f"{error} {self._task}".rstrip()) from error
 
-    def _failures(self, batch: KeptBatch, mistakes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    def _failures(self, batch: KeptBatch, mistakes: Bytes) -> Bools:
         """Whether each kept shot is an error."""
         if self._state_check is None:
             return np.any(mistakes, axis=1)
@@ -295,7 +293,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         )
 
     def _deciding(
-        self, circuit: snc.Circuit, sampled: snc.Circuit, seed: int | None, detectors: NDArray[np.bool_]
+        self, circuit: snc.Circuit, sampled: snc.Circuit, seed: int | None, detectors: Bools
     ) -> tuple[CompiledDetectorSampler, DecodedEnd]:
         """The sampler of a circuit with decisions, and what the decoder is asked at its end."""
         for name, default in (("error_model", "s_proxy"), ("condition_on_postselection", False)):
@@ -376,11 +374,8 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return True
 
     def _postselected(
-        self,
-        circuit: snc.Circuit,
-        given: NDArray[np.bool_] | None,
-        whole: stim.DetectorErrorModel | None = None,
-    ) -> NDArray[np.bool_]:
+        self, circuit: snc.Circuit, given: Bools | None, whole: stim.DetectorErrorModel | None = None
+    ) -> Bools:
         """The detectors that discard a shot: the given ones, or those that the decoder needs."""
         if not self._decodes_kept_shots(circuit):
             return np.zeros(circuit.num_detectors, dtype=np.bool_) if given is None else given
@@ -389,17 +384,12 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return self._chosen.postselected(whole, given)
 
     def check(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None = None,
+        self, circuit: snc.Circuit, detectors: Bools | None, observables: Bools | None = None
     ) -> list[str]:
         """The warnings that belong into the rows; see ``TaskSampler.check``."""
         return self._row_warnings(circuit, self._postselected(circuit, detectors), observables)
 
-    def _row_warnings(
-        self, circuit: snc.Circuit, detectors: NDArray[np.bool_], observables: NDArray[np.bool_] | None
-    ) -> list[str]:
+    def _row_warnings(self, circuit: snc.Circuit, detectors: Bools, observables: Bools | None) -> list[str]:
         chosen = self._chosen
         if circuit.num_observables == 0:
             raise ValueError(
@@ -441,7 +431,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return rate_decoder(self.decoder, self.confidence)
 
     def _model(
-        self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None, task: sinter.Task
+        self, circuit: snc.Circuit, detectors: Bools | None, task: sinter.Task
     ) -> stim.DetectorErrorModel:
         kind: Any = self.error_model
         if isinstance(kind, str) and kind == "task":
@@ -459,7 +449,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return self._model_of_circuit(circuit, kind, detectors)
 
     def _model_of_circuit(
-        self, circuit: snc.Circuit, kind: Any, detectors: NDArray[np.bool_] | None = None
+        self, circuit: snc.Circuit, kind: Any, detectors: Bools | None = None
     ) -> stim.DetectorErrorModel:
         """The first model that there is: the decomposed one if it is asked for, and then ``noise_only``."""
         arguments: dict[str, Any] = {"kind": kind}
@@ -472,15 +462,13 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return first_error_model(circuit, [arguments | attempt for attempt in attempts])
 
 
-def _count_gaps(
-    counts: collections.Counter[str], gaps: NDArray[np.int64], is_wrong: NDArray[np.bool_]
-) -> None:
+def _count_gaps(counts: collections.Counter[str], gaps: Integers, is_wrong: Bools) -> None:
     for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
         for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
             counts[f"{letter}{gap}"] += int(count)
 
 
-def _count_decisions(counts: collections.Counter[str], name: str, happened: NDArray[np.bool_]) -> None:
+def _count_decisions(counts: collections.Counter[str], name: str, happened: Bools) -> None:
     for decision, count in enumerate(happened.sum(axis=0).tolist()):
         counts[f"{name}_{decision}"] += count
 
@@ -490,9 +478,7 @@ def frame_circuit(circuit: snc.Circuit) -> snc.Circuit:
     return snc.Circuit(without_pauli_targets(circuit.to_stim()))
 
 
-def _check_state_without_noise(
-    circuit: snc.Circuit, check: LogicalStateCheck, detectors: NDArray[np.bool_]
-) -> None:
+def _check_state_without_noise(circuit: snc.Circuit, check: LogicalStateCheck, detectors: Bools) -> None:
     """Checks by some kept shots without noise that a circuit prepares the state that is checked."""
     # Without noise, decided records are raw.
     noiseless = circuit.without_decisions().without_noise()

@@ -13,6 +13,7 @@ import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.base.arrays import Bools
 from stim_nonclifford.circuit.logical_states import LogicalState
 from stim_nonclifford.circuit.rates import checked_circuit
 from stim_nonclifford.dialect import first_decision
@@ -42,7 +43,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         sampler: CompiledDetectorSampler,
         settings: SoftPostselectSampler,
         *,
-        postselected: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+        postselected: tuple[Bools, Bools],
         max_errors: int | None,
         has_seed: bool,
         row_warnings: Sequence[str],
@@ -184,10 +185,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         return checked_circuit(circuit, self.state_check, observables)
 
     def check(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None = None,
+        self, circuit: snc.Circuit, detectors: Bools | None, observables: Bools | None = None
     ) -> list[str]:
         """The warnings that belong into the rows; see ``TaskSampler.check``."""
         check_soft_postselect(circuit, self.state_check)

@@ -13,10 +13,10 @@ from typing import Generic, TypeVar, get_args
 
 import numpy as np
 import sinter
-from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
+from stim_nonclifford.base.arrays import Bools, Bytes
 from stim_nonclifford.circuit.logical_states import LogicalState
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
@@ -34,12 +34,10 @@ Counted = tuple[int, int, int, collections.Counter[str]]
 
 
 class BatchSize:
-    """Chooses batches that take little time, and are small compared with all shots sampled before.
+    """Chooses batches that take little time, and have at most an eighth of all shots sampled before.
 
-    Sinter checks only between calls whether there are enough errors. It does not tell a sampler what it
-    counts as an error (``custom_error_count_key``), how many errors it wants, or how many other workers have
-    found. So no batch has more than an eighth of the shots sampled so far: whatever Sinter counts, one batch
-    increases it by about an eighth at most. The first batches are small for the same reason.
+    Sinter checks only between calls whether there are enough errors, and does not tell a sampler what it
+    counts, how much it wants, or what other workers have found.
     """
 
     def __init__(self) -> None:
@@ -161,12 +159,11 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
     def __post_init__(self) -> None:
         """Checks the arguments that all samplers take."""
         EngineOptions(engine=self.engine, device=self.device)
-        flag(self.count_observable_error_combos, "count_observable_error_combos")
-        flag(self.count_detection_events, "count_detection_events")
+        for name in ("count_observable_error_combos", "count_detection_events", "warn"):
+            flag(getattr(self, name), name)
         integer(self.max_active_coordinates, "max_active_coordinates")
         if self.state_check is not None and not isinstance(self.state_check, snc.LogicalStateCheck):
             choice(self.state_check, "state_check", get_args(LogicalState), ", a LogicalStateCheck or None")
-        flag(self.warn, "warn")
 
     def compiled_sampler_for_task(self, task: sinter.Task) -> Compiled:
         """Compiles a task's circuit, and its decoder if there is one.
@@ -217,31 +214,13 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
 
     @abc.abstractmethod
     def check(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None = None,
+        self, circuit: snc.Circuit, detectors: Bools | None, observables: Bools | None = None
     ) -> list[str]:
         """Checks that there is something to count, and warns of what changes the meaning of a count.
 
-        Args:
-            circuit: The circuit.
-            detectors: bool, shape (num_detectors,): the postselected detectors; None: those that discard
-                without a mask.
-            observables: bool, shape (num_observables,): the postselected observables; None: none of them.
-
-        Returns:
-            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
-
-        Raises:
-            ValueError: As for ``compiled_sampler_for_task``; or without noise, the state is not the one that
-                is checked.
-
-        Warns:
-            UnusedDetectorsWarning: Some detectors are neither postselected nor decoded.
-            RandomObservableWarning: An observable, or a detector that is decoded, is random without noise.
-            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; single errors
-                flip an observable by chance; or the decoder cannot use heralds.
+        ``detectors`` are the postselected ones, bool, shape (num_detectors,); None: those that discard
+        without a mask. ``observables`` likewise; None: none of them. Returned are the warnings that belong
+        into the rows, as names of ``custom_counts``; see ``row_warnings``.
         """
 
     @abc.abstractmethod
@@ -249,11 +228,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         """Compiles a task. Without a seed, workers have fresh entropy, so that no two draw the same shots."""
 
     def _shots_of(
-        self,
-        circuit: snc.Circuit,
-        seed: int | None,
-        detectors: NDArray[np.bool_],
-        observables: NDArray[np.bool_] | None = None,
+        self, circuit: snc.Circuit, seed: int | None, detectors: Bools, observables: Bools | None = None
     ) -> CompiledDetectorSampler:
         """The sampler of a circuit's kept shots; of all shots if their detection events are counted."""
         if self.count_detection_events:
@@ -270,7 +245,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
 
 
 def events_counted(
-    batches: Iterable[KeptBatch], postselected: NDArray[np.bool_], counts: collections.Counter[str]
+    batches: Iterable[KeptBatch], postselected: Bools, counts: collections.Counter[str]
 ) -> Iterator[KeptBatch]:
     """Adds up the detection events of batches of all shots, as Sinter does, and yields the kept shots."""
     mask = np.packbits(postselected, bitorder="little")
@@ -289,9 +264,7 @@ def events_counted(
         )
 
 
-def count_mistakes(
-    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
-) -> None:
+def count_mistakes(counts: collections.Counter[str], mistakes: Bytes, num_observables: int) -> None:
     """Counts mistakes, bit-packed, by Sinter's names of sets of observables."""
     patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
     bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
@@ -304,7 +277,7 @@ def circuit_of(task: sinter.Task) -> snc.Circuit:
     return snc.Circuit.from_file(task.circuit_path) if task.circuit is None else snc.Circuit(task.circuit)
 
 
-def mask_of(task: sinter.Task, name: str, num_bits: int) -> NDArray[np.bool_] | None:
+def mask_of(task: sinter.Task, name: str, num_bits: int) -> Bools | None:
     """A mask of a task, by its name; None if there is none."""
     mask = getattr(task, name)
     return None if mask is None else bools_of(mask, num_bits, name)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import sinter
 import stim
-from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types, text
+from stim_nonclifford.base.arrays import Bools, Bytes
 from stim_nonclifford.base.masks import Mask, bools_of_mask
 from stim_nonclifford.dialect import without_decisions
 
@@ -144,7 +144,7 @@ def task(
     return completed_task(given, decoder)
 
 
-def bools_of(mask: Mask, num_bits: int, name: str) -> NDArray[np.bool_]:
+def bools_of(mask: Mask, num_bits: int, name: str) -> Bools:
     """The bits of a mask in any form; further bits of the last byte mean nothing, as for Sinter.
 
     Examples:
@@ -156,7 +156,7 @@ def bools_of(mask: Mask, num_bits: int, name: str) -> NDArray[np.bool_]:
     return bools_of_mask(mask, num_bits, name, "observables" if "observables" in name else "detectors")
 
 
-def _packed(mask: Mask | None, num_bits: int, name: str) -> NDArray[np.uint8] | None:
+def _packed(mask: Mask | None, num_bits: int, name: str) -> Bytes | None:
     """A mask as ``sinter.Task`` takes it; one that has this form is not changed."""
     if mask is None:
         return None

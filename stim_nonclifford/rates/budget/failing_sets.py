@@ -169,10 +169,7 @@ class FailureStudy:
 
 
 def cores_of(
-    model: FaultModel,
-    members: Indices,
-    numbers: Words,
-    fails: Callable[[Words], Bools],
+    model: FaultModel, members: Indices, numbers: Words, fails: Callable[[Words], Bools]
 ) -> tuple[list[Core], Indices]:
     """The failing sets without the members that can be left out, the least probable first; and what is left.
 

@@ -227,9 +227,7 @@ def with_error(value: float, error: float, style: str) -> str:
 
 
 def _plot_on_layout(
-    panels: Sequence[tuple[str, Mapping[int, float]]],
-    places: Mapping[int, tuple[float, float]],
-    title: str,
+    panels: Sequence[tuple[str, Mapping[int, float]]], places: Mapping[int, tuple[float, float]], title: str
 ) -> Any:
     """A figure with heat maps over qubits: for each, its title and the share of each qubit."""
     import matplotlib.pyplot as plt

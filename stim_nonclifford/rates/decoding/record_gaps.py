@@ -11,7 +11,7 @@ from ...base.arrays import Bytes, Floats
 from .decoders import RateDecoder
 from .distinct_rows import DistinctRows
 from .kept_shot_decoding import CheckedDecoder
-from .matching.matching_graph import DECIBEL
+from .matching.matching_graph import DECIBEL, ERROR_LINE
 
 
 class RecordGaps:
@@ -43,7 +43,7 @@ class RecordGaps:
         self._rows = DistinctRows(
             row_bytes=-(-model.num_detectors // 8), result_bytes=8, max_bytes=store_bytes
         )
-        if _flips_observable(alone):
+        if any(line.startswith("error") and "L" in line for line in str(alone).splitlines()):
             try:
                 self._decoder = decoder.checked(alone)
             except ValueError as error:
@@ -69,35 +69,24 @@ class RecordGaps:
 
 def _of_observable(model: stim.DetectorErrorModel, observable: int) -> tuple[stim.DetectorErrorModel, float]:
     """The model without other observables, and how likely errors without detectors flip this one."""
-    alone, unseen = stim.DetectorErrorModel(), 0.0
-    for part in model.flattened():
-        if part.type == "logical_observable":
+    lines, unseen = ["logical_observable L0"], 0.0
+    for line in str(model.flattened()).splitlines():
+        error = ERROR_LINE.fullmatch(line)
+        if error is None:
+            lines += [line] * (not line.startswith("logical_observable"))
             continue
-        if part.type != "error":
-            alone.append(part)
-            continue
-        groups = []
-        for group in part.target_groups():
-            kept = [target for target in group if target.is_relative_detector_id()]
-            if any(target.is_logical_observable_id() and target.val == observable for target in group):
-                kept.append(stim.target_logical_observable_id(0))
-            if kept:
-                groups.append(kept)
-        targets = [target for group in groups for target in group]
-        if any(target.is_relative_detector_id() for target in targets):
-            separated = [*groups[0]]
-            for group in groups[1:]:
-                separated += [stim.DemTarget.separator(), *group]
-            alone.append("error", part.args_copy(), separated)
-        elif len(targets) % 2:
-            p = part.args_copy()[0]
+        groups = [
+            [
+                "L0" if target[0] == "L" else target
+                for target in group.split()
+                if target[0] == "D" or target == f"L{observable}"
+            ]
+            for group in error[2].split("^")
+        ]
+        targets = " ^ ".join(" ".join(group) for group in groups if group)
+        if "D" in targets:
+            lines.append(f"error({error[1]}) {targets}")
+        elif targets.count("L") % 2:
+            p = float(error[1])
             unseen = unseen * (1 - p) + p * (1 - unseen)
-    alone.append("logical_observable", [], [stim.target_logical_observable_id(0)])
-    return alone, unseen
-
-
-def _flips_observable(model: stim.DetectorErrorModel) -> bool:
-    return any(
-        part.type == "error" and any(target.is_logical_observable_id() for target in part.targets_copy())
-        for part in model
-    )
+    return stim.DetectorErrorModel("\n".join(lines)), unseen

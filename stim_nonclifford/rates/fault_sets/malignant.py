@@ -12,7 +12,6 @@ from ...simulation.plan import SamplingPlan
 from ..estimation.limits import Limits
 from .interface import search_of
 from .search.allocation import enumerate_to
-from .search.search import Search
 from .search.strata import WRONG
 from .wrong_tool import refuse
 
@@ -70,7 +69,7 @@ def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes:
     The plan postselects what is postselected, and its outputs are the observables.
     """
     max_weight = integer(max_weight, "max_weight")
-    search = _search(plan, threads, max_bytes)
+    search = search_of(plan, Limits(max_bytes=max_bytes), 0, threads, progress=False)
     for weight in range(max_weight + 1):
         enumerate_to(search, weight)
         if len(search.enumerated) <= weight:
@@ -90,12 +89,9 @@ def malignant_sets(
     """All malignant sets of up to some weight, most probable to be kept and wrong first; None: the smallest.
 
     ``named`` has the faults behind the mechanisms of the plan, which is one as in ``fault_distance``.
-
-    Raises:
-        ResourceLimitError: There are too many sets to enumerate.
     """
     max_weight = integer_or_none(max_weight, "max_weight")
-    search = _search(plan, threads, max_bytes)
+    search = search_of(plan, Limits(max_bytes=max_bytes), 0, threads, progress=False)
     odds, nothing = search.mechanisms.odds, search.mechanisms.nothing
     of_coins = search.mechanisms.coin_factor
     found: list[MalignantSet] = []
@@ -124,7 +120,3 @@ def malignant_sets(
             )
         weight += 1
     return sorted(found, key=lambda each: -each.probability * each.kept_and_wrong)
-
-
-def _search(plan: SamplingPlan, threads: int, max_bytes: int) -> Search:
-    return search_of(plan, Limits(max_bytes=max_bytes), 0, threads, progress=False)

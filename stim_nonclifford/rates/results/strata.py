@@ -67,17 +67,7 @@ def name_of_faults(least: int, most: int | None) -> str:
 
 def table_of_strata(strata: Sequence[RateStratum], kept_and_wrong: float, largest_gap: int | None) -> Table:
     """The header and the rows of the table of strata; without a curve, there is no largest gap."""
-    header: tuple[str, ...] = (
-        "stratum",
-        "method",
-        "probability",
-        "sets",
-        "wrong",
-        "P(kept and wrong)",
-        "share",
-    )
-    if largest_gap is not None:
-        header += (f"gap >= {largest_gap}",)
+    header = ("stratum", "method", "probability", "sets", "wrong", "P(kept and wrong)", "share")
     rows: list[tuple[str, ...]] = []
     for each in strata:
         value = f"{each.kept_and_wrong:.4g}"
@@ -85,7 +75,7 @@ def table_of_strata(strata: Sequence[RateStratum], kept_and_wrong: float, larges
             value = f"< {each.standard_error:.2g}"
         elif each.standard_error:
             value += f" ± {each.standard_error:.2g}"
-        row: tuple[str, ...] = (
+        row = (
             each.name,
             each.method,
             f"{each.probability:.3g}",
@@ -94,10 +84,8 @@ def table_of_strata(strata: Sequence[RateStratum], kept_and_wrong: float, larges
             value,
             f"{each.kept_and_wrong / kept_and_wrong:.1%}" if kept_and_wrong else "",
         )
-        if largest_gap is not None:
-            row += (f"{each.share_at_largest_gap or 0.0:.1%}",)
-        rows.append(row)
-    return header, rows
+        rows.append(row if largest_gap is None else (*row, f"{each.share_at_largest_gap or 0.0:.1%}"))
+    return (header if largest_gap is None else (*header, f"gap >= {largest_gap}")), rows
 
 
 @dataclass(frozen=True)

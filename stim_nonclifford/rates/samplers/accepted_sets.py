@@ -56,15 +56,12 @@ class AcceptedSets:
 
 
 class AcceptedSetSearch:
-    """Lists the accepted sets of the mechanisms of A.
+    """Lists the accepted sets of the mechanisms of A, those of a model that has the detectors to postselect.
 
-    Args:
-        model: The mechanisms, with the detectors that discard a shot.
-        certain: bool, shape (num_detectors,): the postselected detectors that no outcome flips.
-        weight: If the observable is a logical Pauli of a state, the number by which its expectation value is
-            multiplied, so that it is 1 without errors; None: it is an observable as others.
-        rng: What sets are drawn with where they are too many.
-        check: Is called now and then; may raise to end the work.
+    No outcome flips the ``certain`` ones of these. If the observable is a logical Pauli of a state,
+    ``weight`` is the number by which its expectation value is multiplied, so that it is 1 without errors.
+    Where they are too many, sets are drawn with ``rng``. ``check`` is called now and then, and may raise to
+    end the work.
     """
 
     def __init__(

@@ -131,7 +131,7 @@ class Lineages(Sampler):
         tried = min(size, _MOST_TRIED)
         places = np.argsort(rng.random((count, size)), axis=1)[:, :tried]
         removed = np.take_along_axis(at.states.sets, places, axis=1)
-        rows = self._stratum.without_one(at.states, removed)
+        rows = at.states.rows[:, np.newaxis] ^ self._stratum.flips[removed]
         wrong = self._wrong(rows.reshape(count * tried, -1), np.repeat(at.states.numbers, tried))
         wrong = wrong.reshape(count, tried, -1)
         is_failing = np.asarray(wrong.any(axis=2))
@@ -164,7 +164,7 @@ class Lineages(Sampler):
     def _fails_with_one(self, states: FaultStates, rng: np.random.Generator) -> Bools:
         """Whether each state fails with one more fault, drawn by its odds."""
         self.cost += len(states) * (1 + states.size)
-        rows = self._stratum.with_one(states, self._stratum.numbers.outside(states.sets, rng))
+        rows = states.rows ^ self._stratum.flips[self._stratum.numbers.outside(states.sets, rng)]
         return np.asarray(self._wrong(rows, states.numbers).any(axis=1))
 
 

@@ -219,7 +219,7 @@ class Stratum:
         self.numbers = FaultNumbers(np.exp(model.log_odds[self.faults])) if numbers is None else numbers
         self._probabilities = self.numbers.odds / (1 + self.numbers.odds)
         # The last row is that of no fault, at index -1.
-        self._flips = np.vstack([model.flips[self.faults], np.zeros_like(model.base)])
+        self.flips = np.vstack([model.flips[self.faults], np.zeros_like(model.base)])
         self._starts = model.base[np.newaxis] if starts is None else starts
         masses = np.ones(1) if masses is None else masses
         self._shares = masses / masses.sum()
@@ -278,7 +278,7 @@ class Stratum:
             chosen = np.minimum(chosen, len(self._starts) - 1)
         rows = self._starts[chosen]
         for column in sets.T:
-            rows ^= self._flips[column]
+            rows ^= self.flips[column]
         for coin, shows in zip(self.coins.tolist(), self.coin_bits(numbers).T, strict=True):
             rows[shows] ^= self.model.flips[coin]
         return FaultStates(sets, rows, numbers)
@@ -346,21 +346,13 @@ class Stratum:
                 some = sets[begin : begin + at_once]
                 flips = np.zeros((len(some), starts.shape[1]), dtype=np.uint64)
                 for column in some.T:
-                    flips ^= self._flips[column]
+                    flips ^= self.flips[column]
                 bare = (flips[:, np.newaxis] ^ starts).reshape(-1, starts.shape[1])
                 masses = np.outer(probabilities[begin : begin + at_once], shares).ravel()
                 faults = np.repeat(self.faults[some], len(starts), axis=0)
                 owners, outcomes, rows = self.model.with_all_outcomes(bare)
                 members = np.hstack([faults, np.tile(thrown, (len(some), 1))])
                 yield Weighted(rows, masses[owners] * outcomes, owners, bare, members)
-
-    def with_one(self, states: FaultStates, others: Indices) -> Words:
-        """The rows of states with one fault more."""
-        return np.asarray(states.rows ^ self._flips[others])
-
-    def without_one(self, states: FaultStates, members: Indices) -> Words:
-        """The rows of states without one of some members each: shape (states, members, words)."""
-        return np.asarray(states.rows[:, np.newaxis] ^ self._flips[members])
 
     def members(self, states: FaultStates) -> Indices:
         """The mechanisms of states, coins included: shape (states, room), -1 for none."""

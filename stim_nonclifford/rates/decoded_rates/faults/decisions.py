@@ -26,16 +26,9 @@ class DecidedOutcomes(Outcomes):
     """What the outcomes and all decisions of a state flip; detectors that discard no shot stay as they are.
 
     The signature of a state has all bits of its row: the decisions depend on what its faults flip. So a fault
-    that flips no postselected detector may flip others in decisions.
-
-    Args:
-        passes: Lets decoders decide.
-        wrong: Which observables are predicted wrongly, bool, shape (shots, observables), from the outputs of
-            shots after all decisions.
-        postselected: bool, shape (num_detectors,): the detectors that discard a shot.
-        is_random: Whether a decoder was seen to answer equal questions differently.
-        name: The names of the decoders.
-        is_certain_without_faults: Whether all shots without faults are decided and end in the same way.
+    that flips no postselected detector may flip others in decisions. ``wrong`` says of the outputs of shots,
+    after all decisions, which observables are predicted wrongly, and ``is_random`` whether a decoder was seen
+    to answer equal questions differently. Shots without faults may all be decided, and end in the same way.
     """
 
     can_be_divided = False

@@ -33,7 +33,7 @@ from ....simulation.compiler.heralds import with_heralds_apart
 DECIBEL = 10 / math.log(10)
 """Decibels of a weight, which is a natural logarithm of a ratio of probabilities."""
 
-_ERROR = re.compile(r"error(?:\[.*\])?\(([^()]+)\)(.*)")
+ERROR_LINE = re.compile(r"error(?:\[.*\])?\(([^()]+)\)(.*)")
 
 
 class Edge(NamedTuple):
@@ -69,7 +69,7 @@ def _errors(flat: stim.DetectorErrorModel) -> Iterator[tuple[float, str]]:
     """The probability and the targets of each error that is possible."""
     # Reading text takes a third of the time that Stim's objects do; its numbers are exact.
     for line in str(flat).splitlines():
-        error = _ERROR.fullmatch(line)
+        error = ERROR_LINE.fullmatch(line)
         if error is not None and float(error[1]) > 0:
             yield float(error[1]), error[2]
 

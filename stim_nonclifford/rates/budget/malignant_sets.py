@@ -35,10 +35,8 @@ NO_FAULT = "no fault"
 """The group of the empty fault set, where a shot can be wrong, or discarded, without any noise."""
 
 _QUADRATURE_NODES = 64
-"""Nodes of an integral over a product of factors, one for each site.
-
-Doubled, rounding alone changes it for shots of up to a hundred faults; with a thousand, it changes by 10^-6.
-"""
+"""Nodes of an integral over a product of factors, one for each site. Doubled, it changes by 10^-6 for shots
+of a thousand faults."""
 
 _ROUNDING = 1e-12
 """P(discarded) of no more than this is none. Doubled, nothing changes: sums of probabilities are as exact."""

@@ -8,12 +8,11 @@ free faults beside them,
 and K(g) without "wrong". Without a gap and without postselection, K is 1.
 
 * **Strata.** All shots are one stratum, of which all mechanisms are free. If detectors are postselected, and
-  that takes many shots, accepted fault sets are listed and make strata, where that is possible
-  (``partition``).
+  that takes many shots, accepted fault sets are listed and make strata (``partition``).
 * **Parts.** Each number k of free faults with few fault sets is a part, and all larger ones are another.
 * **Samplers.** A part is enumerated once that takes about as many shots as are wanted of it; before, its
-  shots are drawn directly. Where the rate needs very many shots, a sampler of rare failures takes the place
-  of direct samples: backward deletion if all shots are accepted and have no gap, splitting if they have one.
+  shots are drawn directly, or by a sampler of rare failures where very many are needed: backward deletion if
+  all shots are accepted and have no gap, splitting if they have one.
 * **Allocation.** One loop draws from the part whose variance falls most for its cost (``estimation``), until
   the rate is known at all gaps that can be reached. How many shots a gap still needs is known beforehand:
 

@@ -12,19 +12,15 @@ DEFAULT_STORE_BYTES = 32 << 20
 """Memory for decoded rows. Doubled, it takes twice the memory, and rare rows are decoded again less often."""
 
 _ENTRY_BYTES = 48
-"""Bytes of an entry of the store, beside its row and its result: a hash, a place, and room to grow, about.
-
-If entries had twice as many, the store would take twice the memory that it may.
-"""
+"""Bytes of an entry of the store, beside its row and its result: a hash, a place, and room to grow, about."""
 
 _SAVED_FOR_REPEAT = 16
 """Decodes that the store saves for each stored row that is decoded once more. Doubled, that takes half the
 time, and a decoder that is random is found out in twice as many rows."""
 
 _MOST_REPEATS = 1024
-"""Rows that are decoded once more, before these are as rare among those that are decoded as among those that
-are saved. Doubled, a decoder that is random in one of 200 results is found out as surely as now in one of
-100: with 99.99%."""
+"""Rows that are decoded once more, before these are as rare as among those that are saved. Doubled, a decoder
+is found out, with 99.99%, that is random in one of 200 results in place of 100."""
 
 
 class DistinctRows:

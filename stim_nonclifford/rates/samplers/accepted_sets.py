@@ -2,14 +2,12 @@
 
 The mechanisms of a circuit are those of A, which flip a postselected detector or a bit of the signature, and
 the others. A shot is accepted if the members that it has in A leave all postselected detectors silent, with
-the quantum outcomes that there are. For each set of few mechanisms of A, that has a probability: the odds of
-its members, times the probability of such outcomes. ``undetected_sets`` finds those that flip none of the
-detectors that depend on no outcome. Sets that flip no detector at all decide about the largest gaps, and are
-few among the others: where sets are drawn, they are drawn, or listed, by themselves.
+the quantum outcomes that there are. That has a probability: the odds of the members, times the probability of
+such outcomes. ``undetected_sets`` finds sets that flip none of the detectors that depend on no outcome. Those
+that flip no detector at all decide about the largest gaps, and are few: they are drawn or listed apart.
 
-Most sets are discarded, and most others flip what another one flips. What is discarded follows from few bits:
-the detectors that outcomes flip, and the signature. What is flipped follows from a hash value. Rows are made
-for those sets alone that are accepted and differ from each other.
+Most sets are discarded, and most others flip what another one flips. What is discarded follows from few bits,
+and what is flipped from a hash value. Rows are made for those alone that are accepted and differ.
 """
 
 from __future__ import annotations

@@ -16,10 +16,7 @@ from ....base.probabilities import exactly_one
 from .matching_graph import Edge, checked_heralds, edge_errors, edge_probabilities
 
 _RARE = 1e-6
-"""The probability of a copy of a herald: too small to change that of the edge with which it is correlated.
-
-Doubled, that edge's probability changes by as little as before.
-"""
+"""The probability of a copy of a herald: too small to change that of the edge with which it is correlated."""
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,8 @@ from .matching_graph import (
 )
 
 _SMALLEST_PROBABILITY = 1e-12
-"""The least probability of an edge and of its absence, as weights must be finite.
-
-Doubled, gaps of certain errors are smaller by 3 dB.
-"""
+"""The least probability of an edge and of its absence, as weights must be finite. Doubled, gaps of certain
+errors are smaller by 3 dB."""
 
 _MOST_SPLIT_DETECTORS = 6
 """Split detectors at most. Each doubles the number of matchings per shot: doubled, 64 times as many."""

@@ -32,7 +32,9 @@ def draw_chsh(
     settings = dict(chsh_settings())
     ideal = [2 * program.ideal_success() - 1 for program in settings.values()]
     figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
-    axes.plot(range(4), ideal, "k_", markersize=60, label=f"ideal: {sum(ideal):.3f}")
+    for place, value in enumerate(ideal):
+        label = f"ideal: {sum(ideal):.3f}" if place == 0 else None
+        axes.plot([place - 0.4, place + 0.4], [value, value], "k-", label=label)
     yield f"CHSH | ideal | {sum(ideal):.4f} | 0"
     series = [
         (f"{label}, d={d}", found, marker)
@@ -53,9 +55,8 @@ def draw_chsh(
             label=f"{label}: {total:.3f} ± {error:.3f}",
         )
     axes.axhline(0.5, color="gray", linewidth=0.8, linestyle=":")
-    axes.annotate(
-        "mean of four without entanglement, at most", (3.4, 0.5), ha="right", va="bottom", color="gray"
-    )
+    bound = "mean of the four without entanglement, at most"
+    axes.text(0.99, 0.49, bound, transform=axes.get_yaxis_transform(), ha="right", va="top", color="gray")
     axes.set_xticks(range(4), [*settings])
     axes.set(ylabel="correlation", title=f"A Bell pair of patches, and T about Y on one; p = {p:g}")
     axes.legend(title="sum of the four", fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))

@@ -62,6 +62,32 @@ inline size_t lowest_bit(const Bits& bits) {
     return 64 * w + static_cast<size_t>(std::countr_zero(bits[w]));
 }
 
+// The highest one.
+inline size_t highest_bit(const Bits& bits) {
+    size_t w = bits.size() - 1;
+    while (bits[w] == 0) --w;
+    return 64 * w + 63 - static_cast<size_t>(std::countl_zero(bits[w]));
+}
+
+// Whether two sets have an odd number of common members.
+inline bool is_odd_overlap(const Bits& a, const Bits& b) {
+    uint64_t common = 0;
+    for (size_t w = 0; w < std::min(a.size(), b.size()); ++w) common ^= a[w] & b[w];
+    return std::popcount(common) % 2 != 0;
+}
+
+// Takes a number out: those above it become smaller by one.
+inline void close_gap(Bits& bits, size_t k) {
+    if (k / 64 >= bits.size()) return;
+    const uint64_t low = (uint64_t{1} << (k % 64)) - 1;
+    uint64_t* word = &bits[k / 64];
+    *word = (*word & low) | (*word >> 1 & ~low);
+    for (; word != &bits.back(); ++word) {
+        word[0] |= word[1] << 63;
+        word[1] >>= 1;
+    }
+}
+
 // Finds how many rows are independent over GF(2).
 class Rank {
    public:

@@ -94,9 +94,9 @@ void check_signatures(const std::vector<uint64_t>& words, size_t count, const sn
                      "A signature has bits beyond the signature bits of the plan.");
 }
 
-std::vector<snc::Operation> to_operations(nb::handle plan) {
-    return Arguments{plan, "plan"}.records<snc::Operation>(
-        "operations", {"x", "z", "kind", "width", "i_power", "pivot", "outcome", "segment", "first_term", "end_term"});
+snc::OperationList to_operations(nb::handle plan) {
+    return snc::OperationList(Arguments{plan, "plan"}.records<snc::Operation>(
+        "operations", {"x", "z", "kind", "width", "i_power", "pivot", "outcome", "segment", "first_term", "end_term"}));
 }
 
 std::vector<snc::RotationTerm> to_rotation_terms(nb::handle plan) {

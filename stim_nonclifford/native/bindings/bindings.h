@@ -19,7 +19,7 @@ void check_signatures(const std::vector<uint64_t>& words, size_t count, const sn
 snc::PathMethod path_method(const std::string& name);
 // The plan of plan.py, which is checked; and two of its arrays, which are not.
 snc::Plan to_plan(nanobind::handle plan, snc::PathMethod method = snc::PathMethod::cheaper);
-std::vector<snc::Operation> to_operations(nanobind::handle plan);
+snc::OperationList to_operations(nanobind::handle plan);
 std::vector<snc::RotationTerm> to_rotation_terms(nanobind::handle plan);
 
 // The program of compiler/program/program_arrays.py, which is checked.

@@ -58,7 +58,7 @@ class Translation {
     explicit Translation(const Plan& plan) : plan_(plan) {}
 
     DeviceSteps translate() {
-        if (!has_vector(plan_.operations)) throw std::bad_alloc();
+        if (!plan_.operations.has_vector()) throw std::bad_alloc();
         const StepList list = find_steps(plan_.operations, device_step_rules);
         absorbed_.resize(list.num_slots);
         result_.vector_width = static_cast<uint32_t>(list.widest);

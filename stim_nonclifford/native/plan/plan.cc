@@ -119,7 +119,7 @@ void prepare_paths(Plan& plan, PathMethod method) {
             plan.elimination = std::make_shared<const EliminationProgram>(*std::move(reduction.program));
         }
     }
-    if (has_vector(plan.operations))
+    if (plan.operations.has_vector())
         plan.steps = find_steps(plan.operations, cpu_step_rules);
     else if (!plan.elimination)
         throw std::bad_alloc();

@@ -13,7 +13,7 @@
 #include "kernels/shared/rotation_term.h"
 #include "plan/reduction/elimination_program.h"
 #include "plan/row_table.h"
-#include "plan/steps/operation.h"
+#include "plan/steps/operation_list.h"
 #include "plan/steps/simulation_steps.h"
 
 namespace snc {
@@ -73,7 +73,7 @@ struct Plan {
     RowTable event_readouts, coin_readouts, leakage_readouts, hidden_coins;
 
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
-    std::vector<Operation> operations;
+    OperationList operations;
     std::vector<RotationTerm> terms;
     StepList steps;                           // none for a vector that is wider than any memory
     // If outcomes need fewer coefficients, or none, and take less time so.
@@ -113,7 +113,7 @@ struct PlanArrays {
     std::vector<int32_t> readout_constant, readout_predecessors;
     SparseRows event_readouts, coin_readouts, leakage_readouts, hidden_coins;
     bool readouts_are_lists;
-    std::vector<Operation> operations;
+    OperationList operations;
     std::vector<RotationTerm> terms;
     std::vector<int32_t> branch_constant;
     SparseRows signature_images, outcome_effects;

@@ -69,12 +69,6 @@ struct ConditionalClifford {
     uint32_t sign;
 };
 
-size_t highest_bit(const Bits& bits) {
-    size_t w = bits.size() - 1;
-    while (bits[w] == 0) --w;
-    return 64 * w + 63 - static_cast<size_t>(std::countl_zero(bits[w]));
-}
-
 // A measured Z string without the pivots of earlier ones. Its sign is a sum of outcomes. The pivot is the qubit that was activated last: what
 // corrects a teleported gate is about qubits that the state is teleported into, which were there before.
 struct MeasuredString {

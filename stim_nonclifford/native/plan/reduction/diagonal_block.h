@@ -43,11 +43,4 @@ class DiagonalBlock {
     std::set<Bits> odd_;  // all with c = 1
 };
 
-// Whether two sets have an odd number of common members.
-inline bool is_odd_overlap(const Bits& a, const Bits& b) {
-    uint64_t common = 0;
-    for (size_t w = 0; w < std::min(a.size(), b.size()); ++w) common ^= a[w] & b[w];
-    return std::popcount(common) % 2 != 0;
-}
-
 }  // namespace snc

@@ -35,25 +35,24 @@ std::optional<uint32_t> eighths_of(double cosine, double sine) {
     return static_cast<uint32_t>(static_cast<int32_t>(whole) + 16) % 8;
 }
 
-bool has(uint64_t mask, size_t bit) { return (mask >> bit & 1) != 0; }
-
 }  // namespace
 
-std::optional<uint32_t> first_not_diagonal(const std::vector<Operation>& operations) {
+std::optional<uint32_t> first_not_diagonal(const OperationList& operations) {
     for (size_t k = 0; k < operations.size(); ++k) {
         const Operation& operation = operations[k];
-        if (operation.kind == Kind::expect || (!operation.measures() && operation.x != 0)) return static_cast<uint32_t>(k);
+        if (operation.kind == Kind::expect || (!operation.measures() && !operations.is_diagonal(k))) return static_cast<uint32_t>(k);
     }
     return std::nullopt;
 }
 
-VirtualProgram on_virtual_qubits(const std::vector<Operation>& operations, const std::vector<RotationTerm>& terms) {
+VirtualProgram on_virtual_qubits(const OperationList& operations, const std::vector<RotationTerm>& terms) {
     VirtualProgram program;
     const auto num_qubits = static_cast<size_t>(std::ranges::count(operations, Kind::activate, &Operation::kind));
     const Bits none((num_qubits + 63) / 64);
     std::vector<Coordinate> coordinates;
     for (size_t k = 0; k < operations.size(); ++k) {
         const Operation& operation = operations[k];
+        const IndexPauli pauli = operations.pauli(k);
         if (operation.kind == Kind::activate) {
             Bits qubit = none;
             flip_bit(qubit, program.num_qubits++);
@@ -61,7 +60,7 @@ VirtualProgram on_virtual_qubits(const std::vector<Operation>& operations, const
         }
         Bits z = none;
         for (size_t b = 0; b < coordinates.size(); ++b)
-            if (has(operation.z, b)) add_bits(z, coordinates[b].z);
+            if (has_bit(pauli.z, b)) add_bits(z, coordinates[b].z);
         if (!operation.measures()) {
             for (int32_t t = operation.first_term; t < operation.end_term; ++t) {
                 const RotationTerm& term = terms[static_cast<size_t>(t)];
@@ -73,7 +72,7 @@ VirtualProgram on_virtual_qubits(const std::vector<Operation>& operations, const
         Bits x = none, with_z = none;
         auto power = static_cast<uint32_t>(operation.i_power);
         for (size_t b = 0; b < coordinates.size(); ++b)
-            if (has(operation.x, b)) multiply_by_x(x, with_z, power, coordinates[b]);
+            if (has_bit(pauli.x, b)) multiply_by_x(x, with_z, power, coordinates[b]);
         add_bits(with_z, z);
         program.measurements.push_back({std::move(x), std::move(with_z), power, static_cast<uint32_t>(k), program.rotations.size()});
         const auto pivot = static_cast<size_t>(operation.pivot);
@@ -81,12 +80,12 @@ VirtualProgram on_virtual_qubits(const std::vector<Operation>& operations, const
         for (size_t b = 0; b < coordinates.size(); ++b) {
             if (b == pivot) continue;
             Coordinate& left = coordinates[b];
-            if (operation.x == 0) {
-                if (has(operation.z, b)) multiply_by_x(left.x_of_x, left.z_of_x, left.x_power, removed);
+            if (pauli.is_diagonal()) {
+                if (has_bit(pauli.z, b)) multiply_by_x(left.x_of_x, left.z_of_x, left.x_power, removed);
                 continue;
             }
-            if (has(operation.z, b)) multiply_by_zs(left, removed.z);
-            if (has(operation.x, b)) add_bits(left.z, removed.z);
+            if (has_bit(pauli.z, b)) multiply_by_zs(left, removed.z);
+            if (has_bit(pauli.x, b)) add_bits(left.z, removed.z);
         }
         coordinates.erase(coordinates.begin() + operation.pivot);
     }

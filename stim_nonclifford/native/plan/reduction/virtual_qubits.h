@@ -15,7 +15,7 @@
 
 #include "algebra/bits.h"
 #include "kernels/shared/rotation_term.h"
-#include "plan/steps/operation.h"
+#include "plan/steps/operation_list.h"
 
 namespace snc {
 
@@ -43,9 +43,9 @@ struct VirtualProgram {
 };
 
 // The first operation that is neither a diagonal rotation nor an activation in |+> nor a MEASURE; nothing if there is none.
-std::optional<uint32_t> first_not_diagonal(const std::vector<Operation>& operations);
+std::optional<uint32_t> first_not_diagonal(const OperationList& operations);
 
 // All operations must be of these kinds.
-VirtualProgram on_virtual_qubits(const std::vector<Operation>& operations, const std::vector<RotationTerm>& terms);
+VirtualProgram on_virtual_qubits(const OperationList& operations, const std::vector<RotationTerm>& terms);
 
 }  // namespace snc

@@ -1,10 +1,8 @@
 // The operations of a plan on the coefficient vector.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace snc {
 
@@ -34,19 +32,6 @@ struct Operation {
     bool measures() const { return kind == Kind::measure; }
 };
 static_assert(sizeof(Operation) == 48, "must match OPERATION_DTYPE in plan.py");
-
-// Whether a vector for these operations could be addressed.
-inline bool has_vector(const std::vector<Operation>& operations) {
-    return std::ranges::all_of(operations, [](const Operation& operation) { return operation.width < max_addressed_width; });
-}
-
-// Whether an operation activates a coordinate by a rotation about Z, and the next one measures a Pauli with an X on it, so that it
-// leaves. Together they measure the rest of the Pauli weakly, for which the vector need not grow.
-inline bool measure_weakly(const std::vector<Operation>& operations, size_t number) {
-    if (number + 1 >= operations.size()) return false;
-    const Operation &activation = operations[number], &next = operations[number + 1];
-    return activation.kind == Kind::activate && activation.x == 0 && next.measures() && next.x != 0 && next.pivot == activation.pivot;
-}
 
 // A mask of bits of the coefficient index, after a bit has left the index: those above it move down.
 inline uint64_t without_bit(uint64_t mask, int32_t bit) {

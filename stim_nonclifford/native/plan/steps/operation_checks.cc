@@ -1,9 +1,9 @@
 #include "plan/steps/operation_checks.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <new>
+#include <utility>
 
 #include "base/argument_checks.h"
 
@@ -20,8 +20,14 @@ void require_of_operation(bool is_right, size_t number, const char* reason) {
     require(is_right, "Operation ", number, ": ", reason);
 }
 
+// Whether i^i_power times a Pauli is a Hermitian operator on a vector of this width.
+bool is_hermitian(const IndexPauli& pauli, int32_t i_power, size_t width) {
+    const auto fits = [&](const Bits& bits) { return is_empty(bits) || highest_bit(bits) < width; };
+    return fits(pauli.x) && fits(pauli.z) && i_power >= 0 && i_power < 4 && is_odd_overlap(pauli.x, pauli.z) == (i_power % 2 != 0);
+}
+
 // Follows the width of the vector.
-void check_on_vector(const std::vector<Operation>& operations, size_t number, OperationCounts& counts) {
+void check_on_vector(const OperationList& operations, size_t number, OperationCounts& counts) {
     const Operation& operation = operations[number];
     const auto refuse_unless = [&](bool is_right, const char* reason) { require_of_operation(is_right, number, reason); };
     const auto kind = static_cast<int32_t>(operation.kind);
@@ -30,19 +36,19 @@ void check_on_vector(const std::vector<Operation>& operations, size_t number, Op
     const bool adds = operation.kind == Kind::activate, measures = operation.measures(), expects = operation.kind == Kind::expect;
     const int32_t largest = counts.width + adds;
     if (largest > max_width) throw std::bad_alloc();
-    refuse_unless(is_pauli(operation.x, operation.z, operation.i_power, largest), "it has no Hermitian Pauli on the vector.");
-    const uint64_t support = operation.x != 0 ? operation.x : operation.z;
+    const IndexPauli pauli = operations.pauli(number);
+    refuse_unless(is_hermitian(pauli, operation.i_power, static_cast<size_t>(largest)), "it has no Hermitian Pauli on the vector.");
     if (adds) refuse_unless(operation.pivot == counts.width, "its pivot is not the new bit.");
     if (operation.kind == Kind::rotate) refuse_unless(operation.pivot == 0, "a ROTATE has no pivot.");
     if (adds)
-        refuse_unless((operation.x | operation.z) == uint64_t{1} << counts.width && (operation.x == 0 || operation.z == 0),
+        refuse_unless(count_bits(pauli.x) + count_bits(pauli.z) == 1 && has_bit(pauli.pivots(), static_cast<size_t>(counts.width)),
                       "it must activate by an X or a Z on the new bit.");
     if (measures || expects)
-        refuse_unless(support != 0 && operation.pivot == 63 - std::countl_zero(support),
+        refuse_unless(!is_empty(pauli.pivots()) && std::cmp_equal(operation.pivot, highest_bit(pauli.pivots())),
                       "its pivot is not the highest bit on which the Pauli acts.");
     refuse_unless(operation.outcome == (measures ? counts.num_outcomes : expects ? counts.num_expectations : -1), "its outcome has a wrong number.");
     refuse_unless(operation.segment == counts.num_outcomes, "its segment is not the number of measurements before it.");
-    if (adds && !measure_weakly(operations, number)) counts.peak_width = std::max(counts.peak_width, largest);
+    if (adds && !operations.measure_weakly(number)) counts.peak_width = std::max(counts.peak_width, largest);
     counts.width += adds - measures;
     counts.num_outcomes += measures;
     counts.num_expectations += expects;
@@ -57,12 +63,7 @@ void check_term(const RotationTerm& term, size_t number, size_t term_number, uin
 
 }  // namespace
 
-bool is_pauli(uint64_t x, uint64_t z, int64_t i_power, int32_t width) {
-    const bool fits = ((x | z) >> width) == 0;
-    return fits && i_power >= 0 && i_power < 4 && (std::popcount(x & z) - i_power) % 2 == 0;
-}
-
-OperationCounts check_operations(const std::vector<Operation>& operations, const std::vector<RotationTerm>& terms,
+OperationCounts check_operations(const OperationList& operations, const std::vector<RotationTerm>& terms,
                                  uint32_t num_signs) {
     OperationCounts counts{};
     size_t next_term = 0;

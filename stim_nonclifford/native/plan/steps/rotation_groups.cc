@@ -22,7 +22,7 @@ struct Group {
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run,
+std::vector<std::vector<uint32_t>> group_rotations(const OperationList& operations, std::span<const uint32_t> run,
                                                    const GroupRules& rules, uint64_t first_mask) {
     if (run.empty()) return {};
     std::vector<Group> groups(1);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/steps/operation.h"
+#include "plan/steps/operation_list.h"
 
 namespace snc {
 
@@ -30,7 +30,7 @@ constexpr GroupRules cpu_group_rules{
 
 // Distributes a run of rotations, given as operations, to groups, each of which takes a pass. Rotations change their order only if
 // they commute. The first group flips `first_mask` too, if it is not 0.
-std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run,
+std::vector<std::vector<uint32_t>> group_rotations(const OperationList& operations, std::span<const uint32_t> run,
                                                    const GroupRules& rules, uint64_t first_mask = 0);
 
 }  // namespace snc

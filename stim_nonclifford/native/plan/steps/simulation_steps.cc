@@ -21,7 +21,7 @@ bool reads(const Operation& operation) { return operation.measures() || operatio
 
 class StepFinder {
    public:
-    StepFinder(const std::vector<Operation>& operations, const StepRules& rules)
+    StepFinder(const OperationList& operations, const StepRules& rules)
         : operations_(operations), rules_(rules), next_change_(operations.size()) {
         // For each operation, the next one that is not diagonal.
         auto change = static_cast<uint32_t>(operations.size());
@@ -74,7 +74,7 @@ class StepFinder {
     }
 
     // Whether this operation and the next one are one step.
-    bool are_joined(uint32_t k) const { return rules_.passes_measure && measure_weakly(operations_, k); }
+    bool are_joined(uint32_t k) const { return rules_.passes_measure && operations_.measure_weakly(k); }
 
     void activate(uint32_t k) {
         add_step(SimulationStep::Kind::activate, k, k + 1).width_after = width_;
@@ -233,7 +233,7 @@ class StepFinder {
         return list_.steps.back();
     }
 
-    const std::vector<Operation>& operations_;
+    const OperationList& operations_;
     const StepRules& rules_;
     std::vector<uint32_t> next_change_;
     int32_t width_ = 0, stored_ = 0;
@@ -251,7 +251,7 @@ uint64_t flips_of(const SimulationStep& step, const Operation& measurement) {
     return measurement.x ^ uint64_t{step.kind == SimulationStep::Kind::weakly_measure} << measurement.pivot;
 }
 
-StepList find_steps(const std::vector<Operation>& operations, const StepRules& rules) {
+StepList find_steps(const OperationList& operations, const StepRules& rules) {
     return StepFinder(operations, rules).find();
 }
 

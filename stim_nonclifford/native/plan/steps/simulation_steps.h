@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "algebra/mask_span.h"
-#include "plan/steps/operation.h"
+#include "plan/steps/operation_list.h"
 #include "plan/steps/phase_products.h"
 #include "plan/steps/rotation_groups.h"
 
@@ -91,6 +91,6 @@ struct StepList {
     int32_t widest = 0;  // width of the largest stored vector
 };
 
-StepList find_steps(const std::vector<Operation>& operations, const StepRules& rules);
+StepList find_steps(const OperationList& operations, const StepRules& rules);
 
 }  // namespace snc

@@ -15,56 +15,36 @@ namespace snc {
 
 namespace {
 
-// A Pauli on the active coordinates, without its phase.
-struct Mirror {
-    uint64_t x, z;
-
-    bool anticommutes(const Operation& operation) const { return (std::popcount((x & operation.z) ^ (z & operation.x)) & 1) != 0; }
-    // Takes a measured coordinate out.
-    void measure(const Operation& operation) {
-        const uint64_t pivot = uint64_t{1} << operation.pivot;
-        // The Pauli that is measured is a number now. What is multiplied by it leaves the other coefficients where they are.
-        if (((operation.x != 0 ? x : z) & pivot) != 0) {
-            x ^= operation.x;
-            z ^= operation.z;
-        }
-        x = without_bit(x, operation.pivot);
-        z = without_bit(z, operation.pivot);
-    }
-};
-
 // Finds rotations about the same Pauli: whatever stands between them commutes with it, so that their angles add up.
 class Axes {
    public:
     // The number of an operation's Pauli, and whether its angle counts negative.
-    std::pair<size_t, bool> of(const Operation& operation) {
-        std::erase_if(known_, [&](const Axis& axis) { return axis.pauli.anticommutes(operation); });
+    std::pair<size_t, bool> of(const Operation& operation, const IndexPauli& pauli) {
+        std::erase_if(known_, [&](const Axis& axis) { return axis.pauli.anticommutes(pauli); });
         std::pair<size_t, bool> found{next_, false};
         if (operation.first_term != operation.end_term && !operation.measures()) {
-            const auto equal = std::ranges::find_if(
-                known_, [&](const Axis& axis) { return axis.pauli.x == operation.x && axis.pauli.z == operation.z; });
+            const auto equal = std::ranges::find(known_, pauli, &Axis::pauli);
             if (equal == known_.end())
-                known_.push_back({{operation.x, operation.z}, operation.i_power, next_});
+                known_.push_back({pauli, operation.i_power, next_});
             else
                 found = {equal->number, equal->i_power != operation.i_power};
         }
         ++next_;
-        if (operation.measures()) measure(operation);
+        if (operation.measures()) measure(pauli, static_cast<size_t>(operation.pivot));
         return found;
     }
 
    private:
     struct Axis {
-        Mirror pauli;
+        IndexPauli pauli;
         int32_t i_power;
         size_t number;  // of the first operation about it
     };
 
-    void measure(const Operation& operation) {
-        const uint64_t pivot = uint64_t{1} << operation.pivot;
+    void measure(const IndexPauli& measured, size_t pivot) {
         // Those that would be multiplied by the measured Pauli get its sign, which is not followed here.
-        std::erase_if(known_, [&](const Axis& axis) { return ((operation.x != 0 ? axis.pauli.x : axis.pauli.z) & pivot) != 0; });
-        for (Axis& axis : known_) axis.pauli.measure(operation);
+        std::erase_if(known_, [&](const Axis& axis) { return axis.pauli.has_pivot(measured, pivot); });
+        for (Axis& axis : known_) axis.pauli.measure(measured, pivot);
     }
 
     std::vector<Axis> known_;
@@ -95,8 +75,10 @@ CoinTosses::CoinTosses(const Plan& plan, std::vector<uint64_t> coins)
     const auto num_activations = static_cast<size_t>(std::ranges::count(plan.operations, Kind::activate, &Operation::kind));
     const Flips none(words_for(static_cast<uint32_t>(num_activations + num_coins)));
     Causes causes{std::vector<Flips>(64 * size_t{plan.branch_words}, none), std::vector<Flips>(plan.terms.size(), none)};
+    std::vector<IndexPauli> paulis;
+    for (size_t k = 0; k < plan.operations.size(); ++k) paulis.push_back(plan.operations.pauli(k));
     for (size_t k = 0; k < plan.operations.size(); ++k)
-        if (plan.operations[k].kind == Kind::activate) add_mirror(k, causes);
+        if (plan.operations[k].kind == Kind::activate) add_mirror(k, paulis, causes);
     for (uint32_t c = 0; c < num_coins; ++c) {
         const std::span<const uint64_t> flipped = coin(c);
         const size_t flip = num_mirrors_ + c;
@@ -106,20 +88,18 @@ CoinTosses::CoinTosses(const Plan& plan, std::vector<uint64_t> coins)
         for_each_one(flipped.data() + plan.layout.signature_words, plan.layout.output_words,
                      [&](uint32_t output) { flip_bit(causes.bits[64 * size_t{plan.sign_words} + output], flip); });
     }
-    find_bundles(causes);
+    find_bundles(paulis, causes);
 }
 
-void CoinTosses::add_mirror(size_t activation, Causes& causes) {
-    const Operation& first = plan_.operations[activation];
-    const uint64_t pivot = uint64_t{1} << first.pivot;
-    Mirror mirror = first.x != 0 ? Mirror{0, pivot} : Mirror{pivot, 0};
+void CoinTosses::add_mirror(size_t activation, const std::vector<IndexPauli>& paulis, Causes& causes) {
+    IndexPauli mirror{paulis[activation].z, paulis[activation].x};  // a Z if the rotation is about an X, else an X
     std::vector<uint64_t> outcomes(plan_.branch_words);  // what the flipped outcomes flip
     std::vector<int8_t> is_reversed(causes.bits.size(), -1);
     std::vector<uint32_t> constants;
     for (size_t k = 0; k < plan_.operations.size(); ++k) {
         const Operation& operation = plan_.operations[k];
         // Activations rotate about a Pauli of their own coordinate alone.
-        const bool reverses = k == activation || (k > activation && operation.kind == Kind::rotate && mirror.anticommutes(operation));
+        const bool reverses = k == activation || (k > activation && operation.kind == Kind::rotate && mirror.anticommutes(paulis[k]));
         for (auto t = static_cast<size_t>(operation.first_term); t < static_cast<size_t>(operation.end_term); ++t) {
             const int32_t sign = plan_.terms[t].sign;
             if (sign < 0) {
@@ -131,8 +111,9 @@ void CoinTosses::add_mirror(size_t activation, Causes& causes) {
             known = reverses ? 1 : 0;
         }
         if (k < activation || !operation.measures()) continue;
-        if (mirror.anticommutes(operation)) plan_.outcome_effects.flip_exactly(static_cast<size_t>(operation.outcome), outcomes.data());
-        mirror.measure(operation);
+        if (mirror.anticommutes(paulis[k])) plan_.outcome_effects.flip_exactly(static_cast<size_t>(operation.outcome), outcomes.data());
+        // What is multiplied by the measured Pauli leaves the other coefficients where they are.
+        mirror.measure(paulis[k], static_cast<size_t>(operation.pivot));
     }
     const size_t flip = num_mirrors_++;
     for (const uint32_t term : constants) flip_bit(causes.constants[term], flip);
@@ -140,7 +121,7 @@ void CoinTosses::add_mirror(size_t activation, Causes& causes) {
         if ((is_reversed[bit] == 1) != has_bit(outcomes, bit)) flip_bit(causes.bits[bit], flip);
 }
 
-void CoinTosses::find_bundles(const Causes& causes) {
+void CoinTosses::find_bundles(const std::vector<IndexPauli>& paulis, const Causes& causes) {
     std::vector<std::vector<uint32_t>> outcomes_of_bit(causes.bits.size());
     for (uint32_t outcome = 0; outcome < plan_.num_outcomes; ++outcome)
         plan_.outcome_effects.for_each_one(outcome, [&](uint32_t bit) { outcomes_of_bit[bit].push_back(outcome); });
@@ -148,8 +129,9 @@ void CoinTosses::find_bundles(const Causes& causes) {
     Axes axes;
     using Common = std::tuple<size_t, Flips, std::vector<uint32_t>>;  // axis, what flips the signs, and which outcomes do
     std::map<Common, std::map<std::pair<double, double>, std::vector<Sign>>> found;
-    for (const Operation& operation : plan_.operations) {
-        const auto [axis, is_opposite] = axes.of(operation);
+    for (size_t k = 0; k < plan_.operations.size(); ++k) {
+        const Operation& operation = plan_.operations[k];
+        const auto [axis, is_opposite] = axes.of(operation, paulis[k]);
         for (auto t = static_cast<size_t>(operation.first_term); t < static_cast<size_t>(operation.end_term); ++t) {
             const RotationTerm& term = plan_.terms[t];
             bool is_negative = (std::signbit(term.sine) != (term.is_reversed != 0)) != is_opposite;

@@ -80,8 +80,8 @@ class CoinTosses {
     };
     bool is_coin(size_t flip) const { return flip >= num_mirrors_; }
     // Adds what a mirror flips, if signs can follow it.
-    void add_mirror(size_t activation, Causes& causes);
-    void find_bundles(const Causes& causes);
+    void add_mirror(size_t activation, const std::vector<IndexPauli>& paulis, Causes& causes);
+    void find_bundles(const std::vector<IndexPauli>& paulis, const Causes& causes);
     static bool cancels(const Bundle& bundle, const BranchRow& row);
     // Whether angles of a bundle cancel in rows of all signatures. `flipped_by`: the signature bits that flip each bit of a row.
     bool always_cancels(const Bundle& bundle, const std::vector<Bits>& flipped_by) const;

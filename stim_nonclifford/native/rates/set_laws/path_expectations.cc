@@ -22,7 +22,7 @@ SparseRows rows_of(const std::vector<int32_t>& bits) {
 
 }  // namespace
 
-PathExpectations::PathExpectations(std::vector<Operation> operations, std::vector<RotationTerm> terms, uint32_t num_bits,
+PathExpectations::PathExpectations(OperationList operations, std::vector<RotationTerm> terms, uint32_t num_bits,
                                    const Kernels& kernels)
     : kernels_(kernels) {
     const OperationCounts counts = check_operations(operations, terms, num_bits);

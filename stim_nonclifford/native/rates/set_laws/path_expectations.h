@@ -17,7 +17,7 @@ class PathExpectations {
     // `operations` with expectation values among them. A path has a bit for each sign and for each outcome, in the order of the
     // operations; signs are numbered as these bits. Throws std::invalid_argument if these are no operations of paths of `num_bits`
     // bits.
-    PathExpectations(std::vector<Operation> operations, std::vector<RotationTerm> terms, uint32_t num_bits, const Kernels& kernels);
+    PathExpectations(OperationList operations, std::vector<RotationTerm> terms, uint32_t num_bits, const Kernels& kernels);
 
     uint32_t num_bits() const { return plan_.layout.num_signature_bits; }
     // For each path, a row of num_bits bytes, its row of expectation values. Paths are followed together as long as they agree.

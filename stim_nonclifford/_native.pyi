@@ -15,6 +15,7 @@ CERTAIN: float
 TIE: float
 MIN_MASS: float
 MAX_INDEX_BITS: int
+MAX_ELIMINATION_QUBITS: int
 COUNTS: int
 EVENTS: int
 COINS: int

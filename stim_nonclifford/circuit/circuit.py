@@ -1169,7 +1169,7 @@ class Circuit:
 
         Raises:
             NotImplementedError: An instruction is not supported.
-            ResourceLimitError: More than 64 coordinates are active at a time.
+            ResourceLimitError: More than 64 coordinates have coefficients at a time.
             TypeError: A mask has the wrong dtype.
             ValueError: A mask has the wrong shape, or the method is unknown.
 

@@ -51,7 +51,7 @@ BLOCK_SHOTS = _native.BLOCK_SHOTS
 """Shots that share one random stream of noise; part of the definition of what a seed gives."""
 
 MAX_INDEX_BITS = _native.MAX_INDEX_BITS
-"""Bits of a coefficient index, in ``OPERATION_DTYPE``: no plan can have more active coordinates."""
+"""Bits of a coefficient index, and of a mask in ``OPERATION_DTYPE``: no vector can have more coordinates."""
 
 _MAX_REGISTER_WORDS = 8
 """Rows of so few words are kept in registers, and all tables consist of words."""
@@ -69,8 +69,8 @@ _FORM: Literal["words", "lists"] | None = None
 
 OPERATION_DTYPE = np.dtype(
     [
-        ("x", np.uint64),  # bits of the coefficient index that the Pauli flips
-        ("z", np.uint64),  # bits of the coefficient index whose parity is the sign in the Pauli
+        ("x", np.uint64),  # bits of the coefficient index that the Pauli flips, below MAX_INDEX_BITS
+        ("z", np.uint64),  # the same of bits whose parity is the sign in the Pauli
         ("kind", np.int32),  # ROTATE, ACTIVATE or MEASURE; EXPECT in no plan
         ("width", np.int32),  # active coordinates before the operation
         ("i_power", np.int32),  # the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
@@ -229,6 +229,9 @@ class SamplingPlan:
         coin_readouts: For each coin, the bits of readouts that it flips.
         leakage_readouts: For each of ``leakage_rows``, the bits of readouts that it flips.
         hidden_coins: For each coin that flips no bit of a row, the bits of readouts that it flips.
+        high_x: For each operation, the bits of its ``x`` from ``MAX_INDEX_BITS`` on; no rows if there are no
+            such bits. Only an elimination simulates plans with so many coordinates.
+        high_z: For each operation, those of its ``z``.
     """
 
     num_checks: int
@@ -268,6 +271,8 @@ class SamplingPlan:
     coin_readouts: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     leakage_readouts: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     hidden_coins: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    high_x: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    high_z: SparseRows = field(default_factory=lambda: SparseRows.of([]))
 
     @property
     def has_leakage(self) -> bool:
@@ -305,9 +310,15 @@ class SamplingPlan:
         Diagonal rotations need no pass through the vector of their own, and do not count.
         """
         kinds, weak = self.operations["kind"], self.in_weak_measurements
-        passes = np.where(weak, kinds == ACTIVATE, (kinds != ROTATE) | (self.operations["x"] != 0))
+        passes = np.where(weak, kinds == ACTIVATE, (kinds != ROTATE) | self.flips_index)
         widths = (self.operations["width"] + np.where(weak, 0, kinds == ACTIVATE))[passes]
         return sum(count << width for width, count in enumerate(np.bincount(widths).tolist()))
+
+    @property
+    def flips_index(self) -> npt.NDArray[np.bool_]:
+        """The operations whose Paulis flip bits of the coefficient index."""
+        found = self.operations["x"] != 0
+        return found | (np.diff(self.high_x.starts) > 0) if len(self.high_x) else found
 
     @property
     def in_weak_measurements(self) -> npt.NDArray[np.bool_]:
@@ -316,8 +327,9 @@ class SamplingPlan:
         Both together count as one pass, through the vector as it is before and after them.
         """
         first, then = self.operations[:-1], self.operations[1:]
-        activates = (first["kind"] == ACTIVATE) & (first["x"] == 0)
-        measures = (then["kind"] == MEASURE) & (then["x"] != 0) & (then["pivot"] == first["pivot"])
+        flips = self.flips_index
+        activates = (first["kind"] == ACTIVATE) & ~flips[:-1]
+        measures = (then["kind"] == MEASURE) & flips[1:] & (then["pivot"] == first["pivot"])
         found = np.zeros(len(self.operations), dtype=np.bool_)
         found[:-1] = activates & measures
         found[1:] |= activates & measures

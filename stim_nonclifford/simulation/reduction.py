@@ -10,6 +10,9 @@ from enum import IntEnum
 from .. import _native
 from .plan import SamplingPlan, plain_attributes
 
+MAX_ELIMINATION_QUBITS = _native.MAX_ELIMINATION_QUBITS
+"""Plans with more activated coordinates have no elimination."""
+
 
 class Obstacle(IntEnum):
     """Why the outcomes of a plan need coefficients."""
@@ -89,12 +92,8 @@ def reduction_of(plan: SamplingPlan) -> Reduction:
         ('CORE', 2)
     """
     if id(plan) not in _KNOWN:
-        try:
-            found = _native.reduction(plain_attributes(plan))
-            reduction = Reduction(**{**found, "obstacle": Obstacle(found["obstacle"])})
-        except MemoryError:  # more coordinates than the native module has bits for
-            reduction = Reduction(Obstacle.SIZE)
-        _KNOWN[id(plan)] = reduction
+        found = _native.reduction(plain_attributes(plan))
+        _KNOWN[id(plan)] = Reduction(**{**found, "obstacle": Obstacle(found["obstacle"])})
         weakref.finalize(plan, _KNOWN.pop, id(plan), None)
     return _KNOWN[id(plan)]
 

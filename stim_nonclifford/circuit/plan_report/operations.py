@@ -69,14 +69,14 @@ def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOpe
 
 def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperation]:
     names: dict[int, str] = {}
-    weak = plan.in_weak_measurements.tolist()
-    for operation, is_weak, measured_in in zip(
-        plan.operations, weak, plan.operation_steps.tolist(), strict=True
+    weak, flips = plan.in_weak_measurements.tolist(), plan.flips_index.tolist()
+    for operation, is_weak, has_x, measured_in in zip(
+        plan.operations, weak, flips, plan.operation_steps.tolist(), strict=True
     ):
         kind = int(operation["kind"])
         width = int(operation["width"]) + (kind == ACTIVATE) - is_weak
         first, end = int(operation["first_term"]), int(operation["end_term"])
-        is_diagonal = kind == ROTATE and not operation["x"]
+        is_diagonal = kind == ROTATE and not has_x
         for k in range(first, end):
             activates = k == first and kind != ROTATE
             yield PlannedOperation(
@@ -84,7 +84,7 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
                 width=width,
                 coefficients=0 if k > first or is_diagonal else 1 << width,
                 joined=k > first,
-                diagonal=not activates and not operation["x"],
+                diagonal=not activates and not has_x,
                 half_turns=program.rotation_at(int(plan.rotation_term_steps[k])).half_turns,
                 sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
                 outcome=None,

@@ -79,6 +79,11 @@ struct Arguments {
     }
 };
 
+std::vector<snc::Operation> operation_records(const Arguments& plan) {
+    return plan.records<snc::Operation>(
+        "operations", {"x", "z", "kind", "width", "i_power", "pivot", "outcome", "segment", "first_term", "end_term"});
+}
+
 }  // namespace
 
 // Shot numbers are also int64. Those of the last block may be above the range.
@@ -94,10 +99,7 @@ void check_signatures(const std::vector<uint64_t>& words, size_t count, const sn
                      "A signature has bits beyond the signature bits of the plan.");
 }
 
-snc::OperationList to_operations(nb::handle plan) {
-    return snc::OperationList(Arguments{plan, "plan"}.records<snc::Operation>(
-        "operations", {"x", "z", "kind", "width", "i_power", "pivot", "outcome", "segment", "first_term", "end_term"}));
-}
+snc::OperationList to_narrow_operations(nb::handle plan) { return snc::OperationList(operation_records({plan, "plan"})); }
 
 std::vector<snc::RotationTerm> to_rotation_terms(nb::handle plan) {
     return Arguments{plan, "plan"}.records<snc::RotationTerm>("rotation_terms", {"cosine", "sine", "sign", "is_reversed"});
@@ -144,7 +146,7 @@ snc::Plan to_plan(nb::handle object, snc::PathMethod method) {
         .leakage_readouts = plan.rows("leakage_readouts"),
         .hidden_coins = plan.rows("hidden_coins"),
         .readouts_are_lists = plan.truth("readouts_are_lists"),
-        .operations = to_operations(object),
+        .operations = snc::OperationList(operation_records(plan), plan.rows("high_x"), plan.rows("high_z")),
         .terms = to_rotation_terms(object),
         .branch_constant = plan.numbers<int32_t>("branch_constant"),
         .signature_images = plan.rows("signature_images"),

@@ -17,9 +17,9 @@ void check_signatures(const std::vector<uint64_t>& words, size_t count, const sn
 
 // "" is the cheaper one. Throws std::invalid_argument for other names than those of the methods.
 snc::PathMethod path_method(const std::string& name);
-// The plan of plan.py, which is checked; and two of its arrays, which are not.
+// The plan of plan.py, which is checked; and two of its arrays, which are not: operations on at most 64 coordinates, and their terms.
 snc::Plan to_plan(nanobind::handle plan, snc::PathMethod method = snc::PathMethod::cheaper);
-snc::OperationList to_operations(nanobind::handle plan);
+snc::OperationList to_narrow_operations(nanobind::handle plan);
 std::vector<snc::RotationTerm> to_rotation_terms(nanobind::handle plan);
 
 // The program of compiler/program/program_arrays.py, which is checked.

@@ -6,6 +6,7 @@
 #include "kernels/shared/noise_draws.h"
 #include "kernels/shared/philox.h"
 #include "plan/plan.h"
+#include "plan/plan_reduction.h"
 
 // The constants that Python and C++ share, under the names that they have in Python.
 void bind_constants(nanobind::module_& m) {
@@ -47,4 +48,5 @@ void bind_constants(nanobind::module_& m) {
     m.attr("RIGHT_PARTS") = static_cast<uint64_t>(snc::Stream::right_parts);
     m.attr("ROUNDS") = static_cast<uint64_t>(snc::Stream::rounds);
     m.attr("MAX_INDEX_BITS") = 8 * sizeof(snc::Operation::x);
+    m.attr("MAX_ELIMINATION_QUBITS") = snc::max_elimination_qubits;
 }

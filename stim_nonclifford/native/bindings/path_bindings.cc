@@ -13,7 +13,7 @@ namespace nb = nanobind;
 namespace {
 
 void construct_expectations(snc::PathExpectations* self, nb::handle steps, uint32_t num_bits) {
-    new (self) snc::PathExpectations(to_operations(steps), to_rotation_terms(steps), num_bits, snc::kernels());
+    new (self) snc::PathExpectations(to_narrow_operations(steps), to_rotation_terms(steps), num_bits, snc::kernels());
 }
 
 nb::object evaluate_paths(const snc::PathExpectations& self, const snc::InputArray<uint8_t>& paths) {

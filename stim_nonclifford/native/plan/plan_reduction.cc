@@ -20,7 +20,7 @@ namespace snc {
 namespace {
 
 // Limits for the time and the memory that a reduction takes.
-constexpr size_t max_qubits = 1024, max_rotations = 1 << 13, max_string_words = size_t{1} << 22;
+constexpr size_t max_rotations = 1 << 13, max_string_words = size_t{1} << 22;
 
 // The costs in nanoseconds, as measured on one core.
 constexpr double per_signature = 250, per_measurement = 12, per_string = 7, per_product = 8;
@@ -88,7 +88,7 @@ class Reducer {
         if (const auto found = first_not_diagonal(plan_.operations)) return stopped(Reduction::Obstacle::not_diagonal, static_cast<int32_t>(*found));
         if (const int32_t late = rotation_with_late_sign(plan_); late >= 0) return stopped(Reduction::Obstacle::late_sign, late);
         if (plan_.terms.size() > max_rotations ||
-            std::ranges::count(plan_.operations, Kind::activate, &Operation::kind) > static_cast<ptrdiff_t>(max_qubits))
+            std::ranges::count(plan_.operations, Kind::activate, &Operation::kind) > static_cast<ptrdiff_t>(max_elimination_qubits))
             return stopped(Reduction::Obstacle::no_operation);
         program_ = on_virtual_qubits(plan_.operations, plan_.terms);
         EliminationProgram found;
@@ -265,8 +265,9 @@ struct SignatureWork {
     uint32_t dense_width = 0;
 };
 
-// The work with these sign bits before all outcomes, where all outcomes that are not certain show what `coins` says.
-SignatureWork work_of(const Plan& plan, const EliminationProgram& program, std::vector<uint64_t> row, uint64_t coins) {
+// The work with these sign bits before all outcomes, where all outcomes that are not certain show what `coins` says; none if it takes more
+// axes than there can be.
+std::optional<SignatureWork> work_of(const Plan& plan, const EliminationProgram& program, std::vector<uint64_t> row, uint64_t coins) {
     SignatureWork work;
     auto& [strings, products, num_coins] = work.elimination;
     StabilizerRows rows(program.num_qubits);
@@ -277,6 +278,7 @@ SignatureWork work_of(const Plan& plan, const EliminationProgram& program, std::
             for (uint32_t k = step.first; k < step.end; ++k) {
                 uint32_t i_power = program.write_axis(k, pauli.data());
                 const int32_t bit = rows.reduce(pauli.data(), i_power, axes, products);
+                if (bit >= 0 && rows.num_axes() == StabilizerRows::max_axes) return std::nullopt;
                 if (bit >= 0) rows.add_axis(pauli.data(), bit);
                 work.coefficients += std::exp2(rows.num_axes());
             }
@@ -302,7 +304,8 @@ SignatureWork work_of(const Plan& plan, const EliminationProgram& program, std::
     return work;
 }
 
-void count_work(const Plan& plan, Reduction& reduction) {
+// Returns false if an elimination has no room for the work.
+bool count_work(const Plan& plan, Reduction& reduction) {
     const EliminationProgram& program = *reduction.program;
     const uint32_t words = plan.layout.signature_words;
     SignatureWork sum;
@@ -310,22 +313,25 @@ void count_work(const Plan& plan, Reduction& reduction) {
         std::vector<uint64_t> row = plan.branch_constant;
         for (uint32_t bit = 0; k != 0 && bit < plan.layout.num_signature_bits; ++bit)
             if ((random_word(0, Stream::events, k, bit / 64) >> bit % 64 & 1) != 0) plan.signature_images.flip_exactly(bit, row.data());
-        const SignatureWork work = work_of(plan, program, std::move(row), random_word(0, Stream::outcomes, k, words));
-        sum.elimination += work.elimination;
-        sum.coefficients += work.coefficients;
-        reduction.coins = std::max(reduction.coins, static_cast<uint32_t>(work.elimination.coins));
-        reduction.dense_width = std::max(reduction.dense_width, work.dense_width);
+        const std::optional<SignatureWork> work = work_of(plan, program, std::move(row), random_word(0, Stream::outcomes, k, words));
+        if (!work) return false;
+        sum.elimination += work->elimination;
+        sum.coefficients += work->coefficients;
+        reduction.coins = std::max(reduction.coins, static_cast<uint32_t>(work->elimination.coins));
+        reduction.dense_width = std::max(reduction.dense_width, work->dense_width);
     }
     reduction.strings = static_cast<double>(sum.elimination.strings) / (num_drawn + 1);
     reduction.products = static_cast<double>(sum.elimination.products) / (num_drawn + 1);
     reduction.coefficients = sum.coefficients / (num_drawn + 1);
+    return true;
 }
 
 // The costs of passes through a vector: all operations but diagonal rotations are one.
 double dense_cost_of(const Plan& plan) {
     double cost = 0;
-    for (const Operation& operation : plan.operations) {
-        if (operation.kind == Kind::rotate && operation.x == 0) continue;
+    for (size_t k = 0; k < plan.operations.size(); ++k) {
+        const Operation& operation = plan.operations[k];
+        if (operation.kind == Kind::rotate && plan.operations.is_diagonal(k)) continue;
         cost += per_step + per_coefficient * std::exp2(operation.width + (operation.kind == Kind::activate));
     }
     return cost;
@@ -337,7 +343,10 @@ Reduction reduce(const Plan& plan) {
     Reduction reduction = best_reduction(plan);
     reduction.dense_cost = dense_cost_of(plan);
     if (!reduction.program) return reduction;
-    count_work(plan, reduction);
+    if (!count_work(plan, reduction)) {
+        reduction.program.reset();
+        return reduction;
+    }
     const EliminationProgram& program = *reduction.program;
     const double words = 0.75 + 0.25 * program.num_words;
     reduction.elimination_cost = least_cost(program.measurements.size()) + words * (per_string * reduction.strings + per_product * reduction.products);

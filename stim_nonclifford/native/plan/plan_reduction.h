@@ -11,6 +11,9 @@ namespace snc {
 
 struct Plan;
 
+// Plans with more activated coordinates have no reduction.
+constexpr uint32_t max_elimination_qubits = 1024;
+
 struct Reduction {
     enum class Obstacle : int32_t {
         none = 0,

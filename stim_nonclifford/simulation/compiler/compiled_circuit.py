@@ -16,7 +16,7 @@ from ...base.memory import collector_paused, memory_is_a_limit
 from ...base.written_circuits import circuit_of, with_replaced
 from ...dialect import bare_name, check_unconditional, quasistatic_of, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
-from ..reduction import simulated_width, simulation_nanoseconds
+from ..reduction import MAX_ELIMINATION_QUBITS, simulated_width, simulation_nanoseconds
 from .algebra.gf2 import mask_of
 from .plans.plan_construction import construct_plan, schedule
 from .plans.requested_outputs import RequestedOutputs, needed_operations
@@ -446,7 +446,7 @@ class CompiledCircuit:
             return
         scheduled = self._schedule(needed, self.effects(outputs))
         width = peak_width(scheduled)
-        if limit < width < MAX_INDEX_BITS:
+        if limit < width <= MAX_ELIMINATION_QUBITS:
             width = self._simulated_width(needed, outputs)
         relaxes = self.program.has_non_pauli_channels
         check_width(width, max_active_coordinates, narrower=_IF_QUBITS_RELAX if relaxes else "")

@@ -10,6 +10,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.base.errors import RandomObservableWarning, ResourceLimitError
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
+from stim_nonclifford.generators.distillation import distillation_circuit
 
 from ...support.rates.factories import bravyi_haah, five_to_one
 
@@ -113,13 +114,20 @@ def test_raw_parities_may_be_1_without_noise() -> None:
         one.logical_error_rate(decoder="pymatching", skip_reference_sample=True)
 
 
-def test_wide_circuits_are_told_what_exists_here() -> None:
-    """One coordinate more than simulations without a vector have; no call has an argument that raises the limit."""
-    circuit = bravyi_haah(62, 1e-3)
-    for ask in (circuit.logical_error_rate, circuit.fault_distance, circuit.malignant_sets):
-        with pytest.raises(ResourceLimitError, match=r"needs 64 active .* A circuit is narrower") as error:
-            ask(postselection_mask="all")
-        assert "Raise it" not in str(error.value)
+@pytest.mark.parametrize("teleported", [False, True])
+@pytest.mark.parametrize("k", [8, 70])
+def test_pairs_of_a_factory_of_any_width(k: int, teleported: bool) -> None:
+    """3k(k - 1)/2 + 4 pairs make some output wrong (Bravyi, Haah). With k = 70, more coordinates are active than a word has bits.
+
+    Gates that are teleported have random records, on which nothing depends.
+    """
+    p = 1e-6
+    circuit = snc.Circuit(distillation_circuit("3k+8-to-k", k=k, t_error=p, teleported=teleported))
+    assert circuit.plan().peak_width in (k + 2, k + 3)
+    pairs = circuit.malignant_sets(postselection_mask="all", max_weight=2)
+    assert len(pairs) == 3 * k * (k - 1) // 2 + 4
+    found = circuit.logical_error_rate(postselection_mask="all")
+    assert found.kept_and_wrong == pytest.approx(len(pairs) * p**2, rel=1e-3)
 
 
 def test_wide_cores_are_told_what_exists_here() -> None:

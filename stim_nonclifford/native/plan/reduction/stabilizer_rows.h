@@ -24,6 +24,8 @@ namespace snc {
 // A Pauli is an array of words: those of x, those of z, and, if there are axes, those of what is left of z without Ns and axes.
 class StabilizerRows {
    public:
+    static constexpr uint32_t max_axes = 64;  // the bits of a word
+
     StabilizerRows() = default;
     explicit StabilizerRows(uint32_t num_qubits) : num_words_((num_qubits + 63) / 64), row_with_(num_qubits, none) {}
 
@@ -104,7 +106,7 @@ class StabilizerRows {
     }
 
    private:
-    static constexpr uint16_t none = UINT16_MAX, first_axis = none - 64;
+    static constexpr uint16_t none = UINT16_MAX, first_axis = none - max_axes;
     size_t stride() const { return 2 * size_t{num_words_} + 2; }
     const uint64_t* axis(size_t k) const { return axes_.data() + k * num_words_; }
     void append(const uint64_t* pauli, uint32_t i_power, uint64_t axes) {

@@ -20,7 +20,7 @@ enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2, expect = 3 };
 // One record of OPERATION_DTYPE.
 struct Operation {
     uint64_t x;       // bits of the coefficient index that the Pauli flips
-    uint64_t z;       // bits of the coefficient index that give its sign
+    uint64_t z;       // bits of the coefficient index that give its sign; OperationList has those from 64 on, which no vector has
     Kind kind;
     int32_t width;    // active coordinates before the operation
     int32_t i_power;  // the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <utility>
 
 #include "base/argument_checks.h"
@@ -10,9 +9,6 @@
 namespace snc {
 
 namespace {
-
-// Bits of a mask, without the last one.
-constexpr int32_t max_width = 63;
 
 constexpr double angle_tolerance = 1e-9;
 
@@ -35,7 +31,6 @@ void check_on_vector(const OperationList& operations, size_t number, OperationCo
     refuse_unless(operation.width == counts.width, "its width is not what the operations before it leave.");
     const bool adds = operation.kind == Kind::activate, measures = operation.measures(), expects = operation.kind == Kind::expect;
     const int32_t largest = counts.width + adds;
-    if (largest > max_width) throw std::bad_alloc();
     const IndexPauli pauli = operations.pauli(number);
     refuse_unless(is_hermitian(pauli, operation.i_power, static_cast<size_t>(largest)), "it has no Hermitian Pauli on the vector.");
     if (adds) refuse_unless(operation.pivot == counts.width, "its pivot is not the new bit.");

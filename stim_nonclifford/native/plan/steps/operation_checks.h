@@ -16,7 +16,7 @@ struct OperationCounts {
 };
 
 // Checks that each operation is one for the vector that those before it leave, and the terms of its angle, whose signs are numbers
-// below num_signs. Throws std::invalid_argument, or std::bad_alloc if no memory can hold the vector.
+// below num_signs. Throws std::invalid_argument.
 OperationCounts check_operations(const OperationList& operations, const std::vector<RotationTerm>& terms,
                                  uint32_t num_signs);
 

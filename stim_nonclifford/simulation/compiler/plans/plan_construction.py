@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...plan import OPERATION_DTYPE, ROTATION_TERM_DTYPE, SamplingPlan, SparseRows
+from ...plan import MAX_INDEX_BITS, OPERATION_DTYPE, ROTATION_TERM_DTYPE, SamplingPlan, SparseRows
 from ..algebra.gf2 import ones
 from ..algebra.sparse_rows import cut, joined, odd_sums, single_bits
 from ..sweeps.effects import EffectTable
@@ -123,18 +123,21 @@ def construct_plan(
         coin_readouts=coin_readouts,
         leakage_readouts=leakage_readouts,
         hidden_coins=cut(hidden_coins, layout.num_row_bits)[1],
+        high_x=_high_rows([operation.x for operation in scheduled]),
+        high_z=_high_rows([operation.z for operation in scheduled]),
     )
 
 
 def operation_array(operations: Sequence[Operation]) -> npt.NDArray[np.void]:
     """The operations of a plan, of dtype ``OPERATION_DTYPE``."""
     array = np.zeros(len(operations), dtype=OPERATION_DTYPE)
+    low = (1 << MAX_INDEX_BITS) - 1
     segment = first_term = 0
     for k, operation in enumerate(operations):
         end_term = first_term + len(operation.terms)
         array[k] = (
-            operation.x,
-            operation.z,
+            operation.x & low,
+            operation.z & low,
             operation.kind,
             operation.width,
             operation.i_power,
@@ -147,6 +150,13 @@ def operation_array(operations: Sequence[Operation]) -> npt.NDArray[np.void]:
         segment += operation.measures
         first_term = end_term
     return array
+
+
+def _high_rows(masks: Sequence[int]) -> SparseRows:
+    """The bits of masks from ``MAX_INDEX_BITS`` on; no rows if there are no such bits."""
+    if not any(mask >> MAX_INDEX_BITS for mask in masks):
+        return SparseRows.of([])
+    return SparseRows.of([bit for bit in ones(mask) if bit >= MAX_INDEX_BITS] for mask in masks)
 
 
 def term_array(terms: Sequence[RotationTerm], branch_bits: dict[int, int]) -> npt.NDArray[np.void]:

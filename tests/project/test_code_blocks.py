@@ -167,6 +167,10 @@ import contextlib, io, json, sys, warnings
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 names = {"__name__": "__main__"}
 printed = []
+with contextlib.suppress(ImportError):  # displayed text is printed as it is
+    from IPython.display import Markdown
+
+    Markdown.__repr__ = lambda shown: shown.data
 for source in json.load(open("cells.json")):
     stream = io.StringIO()
     with contextlib.redirect_stdout(stream):
@@ -182,8 +186,14 @@ def code_cells(notebook: Path) -> list[dict[str, Any]]:
 
 
 def stored(cell: dict[str, Any]) -> str:
-    """What the cell has printed, as it is stored."""
-    return "".join("".join(output["text"]) for output in cell["outputs"] if output["output_type"] == "stream")
+    """What the cell has printed, and the text that it displays, as it is stored."""
+    texts = []
+    for output in cell["outputs"]:
+        if output["output_type"] == "stream":
+            texts += output["text"]
+        elif "text/markdown" in output["data"]:
+            texts += [*output["data"]["text/markdown"], "\n"]
+    return "".join(texts)
 
 
 def test_there_is_a_tutorial_for_each_topic() -> None:

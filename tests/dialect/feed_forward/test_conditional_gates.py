@@ -188,7 +188,7 @@ def test_code_of_the_page() -> None:
     """Prints what the comments behind ``print`` say."""
     page = (Path(__file__).parents[3] / "docs" / "guides" / "feed_forward.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 5
     for block in blocks:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

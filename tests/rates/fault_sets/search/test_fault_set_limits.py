@@ -196,7 +196,7 @@ CALLS: dict[str, Callable[[_native.FaultSetStudy], Any]] = {
 def test_exceptions_of_handlers_are_heard_soon(name: str, threads: int) -> None:
     """Each call would take longer than ten seconds. What it has stored until then does not change later calls."""
     study = study_for(5, threads=threads)
-    with heard_soon(threads):
+    with heard_soon():
         CALLS[name](study)
     alone = study_for(5)
     for one in (study, alone):

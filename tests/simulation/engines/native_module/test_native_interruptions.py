@@ -55,7 +55,7 @@ CALLS: dict[str, Callable[[], Any]] = {
 def test_exceptions_of_handlers_are_heard_soon(name: str) -> None:
     """Each call takes ten seconds, or more memory than there is."""
     long_vector(), many_branches()
-    with heard_soon(threads=2 if "two threads" in name else 1):
+    with heard_soon():
         CALLS[name]()
 
 

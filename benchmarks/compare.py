@@ -108,7 +108,7 @@ class Contestant:
 
 def facts_of(text: str, workload: Workload) -> dict[str, Any]:
     """The figures of a plan on which its speed depends."""
-    circuit = snc.Circuit(text)
+    circuit = snc.Circuit(text).without_decisions()
     if workload.mode == "records" or not circuit.num_detectors:
         report = circuit.plan("sample_measurements")
     elif workload.mode == "postselected":

@@ -195,3 +195,11 @@ def test_results_run_what_is_missing(
     assert re.findall(r"(\w+) +1.0 h  (\w+)", capsys.readouterr().out) == [
         ("good", "there"), ("silent", "missing"), ("broken", "missing"),
     ]  # fmt: skip
+
+
+def test_decoders_in_the_loop_are_measured() -> None:
+    workload = next(workloads.decisions(DOCS))
+    text = workload.build()
+    assert compare.facts_of(text, workload)["mean_events"] > 0
+    [(_, run)] = SIMULATORS[workload.simulators[0]](text, workload.mode)
+    assert 0 < run(20_000) < 1_000  # 6.87e-3 of the shots

@@ -204,6 +204,7 @@ def narrow(folder: Path) -> Iterator[Workload]:
     """Circuits whose outcomes need few coefficients or none, beside simulations with all coefficients."""
     cases = {
         **{f"3k+8-to-k, k={k}": text_of(factory, k, 1e-3) for k in (8, 18)},
+        **{f"3k+8-to-k, k={k}, p=1e-4": text_of(factory, k, 1e-4) for k in (100, 200)},
         "3k+8-to-k, k=18, outputs measured directly": text_of(factory, 18, 1e-3, False),
         **{f"tricycle factory, {5 * n} qubits": text_of(tricycle_factory, n, 1e-3) for n in (27, 81)},
         **{f"cultivation d={d}": text_of(cultivation, d, 1e-3) for d in (5, 7)},

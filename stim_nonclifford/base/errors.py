@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-HOW_TO_NARROW = (
+WHAT_NARROWS = (
     "A circuit is narrower with fewer non-Clifford gates between measurements, with earlier measurements, or"
-    " with circuit.pauli_twirl() in place of coherent noise; print(circuit.plan()) names the gates that widen"
-    " the vector."
+    " with circuit.pauli_twirl() in place of coherent noise"
 )
+"""What to do about a circuit that is too wide even for ``Circuit.plan``."""
+
+HOW_TO_NARROW = f"{WHAT_NARROWS}; print(circuit.plan()) names the gates that widen the vector."
 """What to do about a circuit whose coefficient vector no memory can hold."""
 
 
@@ -23,6 +25,7 @@ class ResourceLimitError(RuntimeError):
     Attributes:
         need: Where a coefficient vector is too long, the part of the message without advice; otherwise empty.
         limit_that_would_do: The ``max_active_coordinates`` that would do then, if there is one.
+        remedy: What makes such a circuit narrower.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -35,6 +38,7 @@ class ResourceLimitError(RuntimeError):
 
     need: str = ""
     limit_that_would_do: int | None = None
+    remedy: str = ""
 
 
 class EngineUnavailableError(RuntimeError):

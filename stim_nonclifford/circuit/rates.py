@@ -14,7 +14,7 @@ import numpy as np
 import stim
 
 from ..base.arguments import flag, seed_of
-from ..base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
+from ..base.errors import RandomObservableWarning, ResourceLimitError
 from ..base.masks import Mask, postselected_outputs
 from ..rates.estimation.limits import Deadline, Limits
 from ..rates.fault_sets.interface import PlannedCircuit, estimate_rates
@@ -114,7 +114,7 @@ def remedies_of_rates() -> Iterator[None]:
             if limit
             else ""
         )
-        raise ResourceLimitError(f"{error.need}{counts} {HOW_TO_NARROW}") from None
+        raise ResourceLimitError(f"{error.need}{counts} {error.remedy}") from None
 
 
 def rates_of(

@@ -20,6 +20,7 @@ import stim
 from ..._native import MaskedRows
 from ...rates.decoding.decoders import RateDecoder
 from ...rates.decoding.kept_shot_decoding import CheckedDecoder
+from ...rates.decoding.matching.matching_graph import ERROR_LINE
 from ...simulation.engines import PackedBits
 
 _EDGE = 2
@@ -63,11 +64,11 @@ def _edges_of(model: stim.DetectorErrorModel) -> Iterator[tuple[_Edge, float, tu
     """The edges of PyMatching's graph: parts of errors with one or two detectors."""
     # The text has all digits, and its lines are read far faster than the targets of instructions.
     for line in str(model.flattened()).splitlines():
-        if not line.startswith("error"):
+        error = ERROR_LINE.fullmatch(line)
+        if error is None:
             continue
-        head, _, parts = line.rpartition(") ")
-        probability = float(head.rpartition("(")[2])
-        for part in parts.split(" ^ "):
+        probability = float(error[1])
+        for part in error[2].split("^"):
             targets = part.split()
             detectors = sorted([int(target[1:]) for target in targets if target[0] == "D"])
             if 0 < len(detectors) <= _EDGE:

@@ -9,6 +9,7 @@ import stim
 
 from ...dialect import first_decision
 from ...rates.decoding.decoders import first_error_model
+from ...rates.decoding.matching.matching_graph import ERROR_LINE
 from ...simulation.decisions import DecidedCircuit, frames_of
 from ..error_models import error_model_of
 
@@ -91,10 +92,13 @@ def decision_model(
     num_observables = len(decided.asked_of(number)) + len(decided.axes_of(number))
     lines = []  # a text has all digits, and is read far faster than instructions and their targets
     for line in str(model.flattened()).splitlines():
-        head, _, targets = line.rpartition(")")
+        error = ERROR_LINE.fullmatch(line)
         # What flips records alone, a random outcome among it, is seen by no decoder. But gaps know of errors.
-        is_seen = not line.startswith("error") or " D" in targets
-        if is_seen or (asks_for_gaps and not (frames is None and float(head.rpartition("(")[2]) == _RANDOM)):
+        if (
+            error is None
+            or "D" in error[2]
+            or (asks_for_gaps and (frames is not None or float(error[1]) != _RANDOM))
+        ):
             lines.append(line)
     seen = stim.DetectorErrorModel("\n".join(lines))
     for detector in range(seen.num_detectors, num_detectors):

@@ -8,6 +8,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from benchmarks.workloads import mirrored
 from stim_nonclifford.base.errors import RandomObservableWarning, ResourceLimitError
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.generators.distillation import distillation_circuit
@@ -128,6 +129,16 @@ def test_pairs_of_a_factory_of_any_width(k: int, teleported: bool) -> None:
     assert len(pairs) == 3 * k * (k - 1) // 2 + 4
     found = circuit.logical_error_rate(postselection_mask="all")
     assert found.kept_and_wrong == pytest.approx(len(pairs) * p**2, rel=1e-3)
+
+
+def test_wide_circuits_are_told_what_exists_here() -> None:
+    """Rotations that no elimination replaces; no call has an argument that raises the limit, and no plan exists."""
+    circuit = mirrored(66, 1e-3)
+    for ask in (circuit.logical_error_rate, circuit.fault_distance, circuit.malignant_sets):
+        with pytest.raises(ResourceLimitError, match=r"needs 66 active .* A circuit is narrower") as error:
+            ask(postselection_mask="all")
+        assert "Raise it" not in str(error.value)
+        assert "circuit.plan()" not in str(error.value)
 
 
 def test_wide_cores_are_told_what_exists_here() -> None:

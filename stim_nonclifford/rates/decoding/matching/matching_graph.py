@@ -34,6 +34,7 @@ DECIBEL = 10 / math.log(10)
 """Decibels of a weight, which is a natural logarithm of a ratio of probabilities."""
 
 ERROR_LINE = re.compile(r"error(?:\[.*\])?\(([^()]+)\)(.*)")
+"""The text of an error of a flattened model, with its probability and its targets."""
 
 
 class Edge(NamedTuple):

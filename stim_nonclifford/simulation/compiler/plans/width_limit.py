@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....base.errors import HOW_TO_NARROW, ResourceLimitError
+from ....base.errors import HOW_TO_NARROW, WHAT_NARROWS, ResourceLimitError
 from ....base.memory import machine_bytes
 from ...plan import MAX_INDEX_BITS
 
@@ -38,17 +38,18 @@ def check_width(
     if width <= limit:
         return
     num_bytes, memory = _BYTES_OF_COEFFICIENT << width, machine_bytes()
-    may_be_raised = width <= MAX_INDEX_BITS and num_bytes < memory
+    has_plan = width <= MAX_INDEX_BITS
+    may_be_raised = has_plan and num_bytes < memory
+    remedy = HOW_TO_NARROW if has_plan else f"{WHAT_NARROWS}."
     if may_be_raised:
         advice = f"Raise it with max_active_coordinates={width}."
     else:
-        advice = (
-            f"A higher limit does not help, as this machine has {memory:,} bytes of memory. {HOW_TO_NARROW}"
-        )
+        advice = f"A higher limit does not help, as this machine has {memory:,} bytes of memory. {remedy}"
+    size = f"{num_bytes:,}" if has_plan else f"2^{num_bytes.bit_length() - 1}"
     need = (
-        f"{what} needs {width} active coordinates, that is 2^{width} coefficients ({num_bytes:,} bytes); the"
+        f"{what} needs {width} active coordinates, that is 2^{width} coefficients ({size} bytes); the"
         f" limit is 2^{limit}."
     )
     error = ResourceLimitError(f"{need} {advice}{narrower and ' '}{narrower}")
-    error.need, error.limit_that_would_do = need, width if may_be_raised else None
+    error.need, error.limit_that_would_do, error.remedy = need, width if may_be_raised else None, remedy
     raise error

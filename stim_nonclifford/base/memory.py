@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import numpy as np
 from .errors import ResourceLimitError
 
 _LARGEST_ARRAY = 1 << 62
+_MANY_DIGITS = 1 << 70
 _RESERVE = 1 << 22  # bytes; Python takes memory for small objects in pieces of 2^20
 
 
@@ -26,6 +28,16 @@ def machine_bytes() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return _LARGEST_ARRAY
+
+
+def bytes_text(num_bytes: int) -> str:
+    """A number of bytes as messages show it: with all digits, or about as a power of 2 if there are many.
+
+    Examples:
+        >>> bytes_text(16 << 24), bytes_text(16 << 150)
+        ('268,435,456', '2^154')
+    """
+    return f"{num_bytes:,}" if num_bytes < _MANY_DIGITS else f"2^{math.log2(num_bytes):.4g}"
 
 
 def can_be_allocated(num_bytes: int) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...base.errors import HOW_TO_NARROW, ResourceLimitError, SlowShotsWarning
-from ...base.memory import machine_bytes
+from ...base.memory import bytes_text, machine_bytes
 from ..compiler import CompiledCircuit, followed_nanoseconds
 from ..plan import SamplingPlan
 from ..reduction import reduction_of, simulated_width, simulation_nanoseconds
@@ -117,8 +117,9 @@ def check_memory(width: int, num_vectors: int) -> None:
         return
     advice = f"Choose at most threads={memory // vector}." if vector <= memory else HOW_TO_NARROW
     raise ResourceLimitError(
-        f"The circuit needs 2^{width} coefficients ({vector:,} bytes) for each thread, that is"
-        f" {num_vectors * vector:,} bytes for {num_vectors}; this machine has {memory:,} bytes of memory."
+        f"The circuit needs 2^{width} coefficients ({bytes_text(vector)} bytes) for each thread, that is"
+        f" {bytes_text(num_vectors * vector)} bytes for {num_vectors}; this machine has {memory:,} bytes of"
+        " memory."
         f" {advice}"
     )
 

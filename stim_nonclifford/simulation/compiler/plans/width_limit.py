@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....base.errors import HOW_TO_NARROW, WHAT_NARROWS, ResourceLimitError
-from ....base.memory import machine_bytes
+from ....base.memory import bytes_text, machine_bytes
 from ...plan import MAX_INDEX_BITS
 
 _BYTES_OF_COEFFICIENT = 16
@@ -45,10 +45,9 @@ def check_width(
         advice = f"Raise it with max_active_coordinates={width}."
     else:
         advice = f"A higher limit does not help, as this machine has {memory:,} bytes of memory. {remedy}"
-    size = f"{num_bytes:,}" if has_plan else f"2^{num_bytes.bit_length() - 1}"
     need = (
-        f"{what} needs {width} active coordinates, that is 2^{width} coefficients ({size} bytes); the"
-        f" limit is 2^{limit}."
+        f"{what} needs {width} active coordinates, that is 2^{width} coefficients ({bytes_text(num_bytes)}"
+        f" bytes); the limit is 2^{limit}."
     )
     error = ResourceLimitError(f"{need} {advice}{narrower and ' '}{narrower}")
     error.need, error.limit_that_would_do, error.remedy = need, width if may_be_raised else None, remedy

@@ -11,8 +11,9 @@ and K(g) without "wrong". Without a gap and without postselection, K is 1.
   that takes many shots, accepted fault sets are listed and make strata (``partition``).
 * **Parts.** Each number k of free faults with few fault sets is a part, and all larger ones are another.
 * **Samplers.** A part is enumerated once that takes about as many shots as are wanted of it; before, its
-  shots are drawn directly, or by a sampler of rare failures where very many are needed: backward deletion if
-  all shots are accepted and have no gap, splitting if they have one.
+  shots are drawn directly. Where very many are needed, a sampler of rare failures takes over: backward
+  deletion if all shots are accepted and have no gap; if they have one, splitting, for wrong shots from some
+  gap on.
 * **Allocation.** One loop draws from the part whose variance falls most for its cost (``estimation``), until
   the rate is known at all gaps that can be reached. How many shots a gap still needs is known beforehand:
 
@@ -62,6 +63,10 @@ MANY_SHOTS = 1 << 18
 """If all fault sets are so many, all are enumerated, and the rate is exact. If the rate needs more shots, a
 sampler of rare failures takes over, for which sets of few faults are enumerated up to that number. Doubled,
 either takes longer: half a second more with PyMatching."""
+
+_SHOTS_OF_LEVELS = 200.0
+"""The shots of splitting for a relative variance of 1, over the square of the number of levels, each of which
+a quarter of the states reaches: 60 to 300 were measured. Doubled, some curves take 1.5 times as long."""
 
 _RATE_AT_START = 0.005
 """Deletion starts where about this part of the fault sets fails. Doubled, lineages are longer."""
@@ -217,6 +222,26 @@ class Parts:
         mine = [each.sampler for each in self.every if each.stratum == number]
         return min(each.least for each in mine if not each.tally.is_exact)
 
+    def splits_from(self, sums: Sums, number: int) -> int | None:
+        """The place of the gap from which on splitting a stratum costs least; None: it does not pay twice.
+
+        Direct samples need N(g) shots. With p the part of the stratum's shots that is wrong and has at least
+        the gap g, splitting needs about N(g) p c (1 + log(1/p) / log 4)², where c is ``_SHOTS_OF_LEVELS``.
+        """
+        mine = [k for k, each in enumerate(self.counted) if each.stratum == number]
+        mine = [k for k in mine if not self.tallies[k].is_exact]
+        if not mine or not self.asked.confidence:
+            return None
+        direct = self.needed(sums)[mine].sum(axis=0)
+        probability = sum(self.counted[k].sampler.probability for k in mine)
+        wrong = np.maximum(sums.shares[mine].sum(axis=0), sums.unseen[mine].max(axis=0))
+        part = np.minimum(wrong / probability, 1.0)
+        split = direct * part * _SHOTS_OF_LEVELS * (1 - np.log(part) / math.log(4)) ** 2
+        below, rest = np.maximum.accumulate(direct), np.maximum.accumulate(split[::-1])[::-1]
+        costs = np.append(0.0, below[:-1]) + rest
+        place = int(costs.argmin())
+        return place if 2 * costs[place] < below[-1] else None
+
     @property
     def counted(self) -> list[Part]:
         """The parts whose sums are the rate: not those where nothing is expected, and nothing was found."""
@@ -281,12 +306,23 @@ def _ranges_of(stratum: Stratum) -> list[tuple[int, int]]:
     return found
 
 
-def _split(parts: Parts, number: int, top: int, floor: float) -> None:
-    """Samples a stratum by multilevel splitting, from the first number that is not enumerated on."""
-    least = parts.first_not_enumerated(number)
-    sampler = Splitting(parts.strata[number], parts.classifier, least, top, floor)
-    sampler.take(FIRST_SHOTS, parts.rng(), parts.deadline)
-    parts.replace(number, least, [sampler])
+def _split(parts: Parts, number: int, place: int) -> None:
+    """Samples wrong shots of a stratum by multilevel splitting from a gap on, and all others directly.
+
+    What was enumerated stays. The samples that showed where splitting pays do not count, as that choice
+    depends on them.
+    """
+    least, stratum, classifier = parts.first_not_enumerated(number), parts.strata[number], parts.classifier
+    gaps = parts.gaps()
+    gap, top = int(gaps[place]), int(gaps[-1])
+    floor = parts.wanted * float(parts.sums(gaps).wrong.min())
+    samplers = [
+        DirectSamples(stratum, classifier, least, stratum.numbers.most, wrong_below=gap),
+        Splitting(stratum, classifier, least, gap, top, floor),
+    ]
+    for sampler in samplers:
+        sampler.take(FIRST_SHOTS, parts.rng(), parts.deadline)
+    parts.replace(number, least, samplers)
 
 
 def _delete(parts: Parts) -> None:
@@ -416,14 +452,12 @@ class Search:
             if (place := self._next_gap(sums, most_shots)) is None:
                 return None
             self._show(sums, place, int(gaps[place]))
-            number = self._stratum_to_refine(sums, place) if most_shots == _MOST_SHOTS else None
-            if number is None:
+            found = self._refinement(sums, place) if most_shots == _MOST_SHOTS else None
+            if found is None:
                 break
+            number, refine = found
             self._refined.add(number)
-            if parts.accepts_all:
-                _delete(parts)
-            else:
-                _split(parts, number, int(gaps[-1]), parts.wanted * float(sums.wrong.min()))
+            refine()
         allowed = parts.wanted * max(float(sums.wrong[place]), 1e-100)
         squares = (sums.variances[:, place] + sums.unseen[:, place] ** 2) / allowed**2
         square = (sums.variances[:, place].sum() + sums.bounds[place] ** 2) / allowed**2
@@ -470,15 +504,20 @@ class Search:
             return None  # there is another way
         # At least one rate is to be known as well as may be.
         is_worth_it = place == 0 or is_limited
-        return place if is_worth_it or self._stratum_to_refine(sums, place) is not None else None
+        return place if is_worth_it or self._refinement(sums, place) is not None else None
 
-    def _stratum_to_refine(self, sums: Sums, place: int) -> int | None:
-        """The stratum that needs most shots at a gap, if these are many and there is a better sampler."""
-        strata = [each.stratum for each in self._parts.counted]
-        needed = np.bincount(strata, self._parts.needed(sums)[:, place])
+    def _refinement(self, sums: Sums, place: int) -> tuple[int, Callable[[], None]] | None:
+        """The stratum that needs most shots at a gap, if they are many, and what gets it a better sampler."""
+        parts = self._parts
+        strata = [each.stratum for each in parts.counted]
+        needed = np.bincount(strata, parts.needed(sums)[:, place])
         number = int(needed.argmax())
-        has_sampler = self._parts.asked.confidence or self._parts.accepts_all
-        return number if has_sampler and number not in self._refined and needed.sum() >= MANY_SHOTS else None
+        if number in self._refined or needed.sum() < MANY_SHOTS:
+            return None
+        if parts.accepts_all:
+            return number, partial(_delete, parts)
+        split_from = parts.splits_from(sums, number)
+        return None if split_from is None else (number, partial(_split, parts, number, split_from))
 
     def _show(self, sums: Sums, place: int, gap: int) -> None:
         parts, at = self._parts, f" at gap {gap}" if self._parts.asked.confidence else ""
@@ -594,9 +633,12 @@ def _rows(parts: Parts, sums: Sums, gaps: Integers, last: int) -> list[RateStrat
             for number, stratum in enumerate(parts.strata)
         ]
     found = []
-    for k, sampler in enumerate(each.sampler for each in counted):
-        most = sampler.most if sampler.most < parts.strata[0].numbers.most else None
-        own = row(name_of_faults(sampler.least, most), [k], least=sampler.least, most=most)
+    numbers = [(each.sampler.least, each.sampler.most) for each in counted]
+    for least, largest in dict.fromkeys(numbers):
+        mine = [k for k, each in enumerate(numbers) if each == (least, largest)]
+        sampler = counted[mine[0]].sampler
+        most = largest if largest < parts.strata[0].numbers.most else None
+        own = row(name_of_faults(least, most), mine, least=least, most=most)
         found += [own] if not isinstance(sampler, Lineages) else _rows_by_number(parts, sampler, own)
     return sorted(found, key=lambda row: row.least_faults)
 
@@ -639,7 +681,7 @@ def _row(
     wrong = sums.shares[mine].sum(axis=0)
     probability = stratum.probability
     if not parts.is_listed:
-        probability = sum(each.probability for each in samplers)
+        probability = samplers[0].probability
     kept = sum(float(tally.means(gaps[:1])[ACCEPTED][0]) for tally in tallies)
     at_largest = float(wrong[last] / sums.wrong[last]) if sums.wrong[last] else 0.0
     return RateStratum(

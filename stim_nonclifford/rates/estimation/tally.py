@@ -34,11 +34,12 @@ _ALL_GAPS = np.array([np.iinfo(np.int64).min])
 class Tally:
     """Sums of the weights of independent samples, for several quantities and by the decoder's gap."""
 
-    def __init__(self, num_observables: int, largest: float) -> None:
+    def __init__(self, num_observables: int, largest: float, wrong_below: int | None = None) -> None:
         self.samples = 0  # n, that were drawn, or fault sets that were enumerated
         self.failures = 0  # fault sets that were accepted and wrong
         self.largest = largest  # the largest weight that a sample can have, as far as is known
         self.is_exact = False  # these are all fault sets, each with its probability
+        self._wrong_below = wrong_below  # from this gap on, another tally has what is wrong
         self._gaps: Integers = np.zeros(0, dtype=np.int64)
         self._sums: Floats = np.zeros((3, 0, 2 + num_observables))  # of v, v² and a v by gap
         self._cached: Floats | None = None
@@ -49,11 +50,13 @@ class Tally:
         These are ``values``, of shape (some, 2 + observables): the weight if the sample is accepted, if it is
         also wrong, and if it is wrong about each observable. Without gaps, all are 0.
         """
+        if gaps is None:
+            gaps = np.zeros(len(values), dtype=np.int64)
+        if self._wrong_below is not None:
+            values[gaps >= self._wrong_below, WRONG:] = 0.0
         self.samples += samples
         self.failures += int(np.count_nonzero(values[:, WRONG]))
         self.largest = max(self.largest, float(values[:, WRONG].max(initial=0.0)))
-        if gaps is None:
-            gaps = np.zeros(len(values), dtype=np.int64)
         self._cached = None
         every = np.concatenate([self._gaps, gaps])
         moments = np.stack([values, values**2, values * values[:, :1]])
@@ -76,7 +79,9 @@ class Tally:
 
     def bounds(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
         """``bound`` at some least gaps: shape (gaps,)."""
-        return np.full(len(least_gaps), self.bound)
+        if self._wrong_below is None:
+            return np.full(len(least_gaps), self.bound)
+        return np.where(least_gaps < self._wrong_below, self.bound, 0.0)
 
     def means(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
         """The means of all quantities at some least gaps: shape (2 + observables, gaps)."""

@@ -90,16 +90,25 @@ class DirectSamples(Sampler):
 
         estimate = P · (number of samples that are accepted and wrong) / n.
 
-    This is stratified sampling with proportional weights: each sample has the weight P.
+    This is stratified sampling with proportional weights: each sample has the weight P. From the gap
+    ``wrong_below`` on, it is only counted whether a sample is accepted: another sampler has what is wrong.
     """
 
     method = "direct samples"
 
     def __init__(
-        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
+        self,
+        stratum: Stratum,
+        classifier: Classifier,
+        least: int,
+        most: int,
+        stores_failures: bool = False,
+        wrong_below: int | None = None,
     ) -> None:
         self.least, self.most = least, most
         super().__init__(stratum, classifier, stores_failures)
+        self._wrong_below = wrong_below
+        self.tally = Tally(classifier.num_observables, self.probability, wrong_below)
 
     @property
     def probability(self) -> float:
@@ -110,8 +119,9 @@ class DirectSamples(Sampler):
 
     @property
     def size(self) -> float:
-        """About how many shots enumerate the same; infinite with several numbers of faults."""
-        return self._stratum.size(self.least) if self.least == self.most else float("inf")
+        """About how many shots enumerate the same; infinite with several numbers, or if gaps are left out."""
+        is_one = self.least == self.most and self._wrong_below is None
+        return self._stratum.size(self.least) if is_one else float("inf")
 
     def drawn(self, count: int, rng: np.random.Generator) -> Iterator[FaultStates]:
         """Independent states, in batches: what is drawn beyond the limit on the time is lost."""

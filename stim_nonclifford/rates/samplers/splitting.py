@@ -23,7 +23,7 @@ import numpy as np
 from ...base.arrays import Bools, Indices, Integers
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.limits import Deadline
-from ..estimation.tally import RunTally
+from ..estimation.tally import ACCEPTED, RunTally
 from .sampler import DirectSamples, Sampler, classified
 from .strata import FaultStates, Stratum
 
@@ -96,17 +96,21 @@ class Splitting(Sampler):
 
         P(score >= L_l) = P · product over j <= l of c_j / N,     weight of a state of level l = that / N.
 
-    The mean of a run is without a bias, however slowly chains forget; runs are independent, and the error is
-    that of their mean. Levels are those of a run before, which does not count: they end at the gap ``top``,
-    or one below the first whose states have the probability ``floor``. The zero-count bound is what one more
-    run like the largest one would add, or one more state above a level, where a chain is one state.
+    States count that are wrong, with a gap of at least ``wrong_from``. ``DirectSamples`` have the other wrong
+    ones, and count how many shots are accepted. The mean of a run is without a bias, however slowly chains
+    forget; runs are independent, and the error is that of their mean. Levels are those of a run before, which
+    does not count: they end at the gap ``top``, or one below the first whose states have the probability
+    ``floor``. The zero-count bound is what one more run like the largest one would add, or one more state
+    above a level, where a chain is one state.
     """
 
     method = "splitting"
 
-    def __init__(self, stratum: Stratum, classifier: Classifier, least: int, top: int, floor: float) -> None:
+    def __init__(
+        self, stratum: Stratum, classifier: Classifier, least: int, wrong_from: int, top: int, floor: float
+    ) -> None:
         self.least, self.most = least, stratum.numbers.most
-        self._top, self._floor = top, floor
+        self._wrong_from, self._top, self._floor = wrong_from, top, floor
         self._direct = DirectSamples(stratum, classifier, least, self.most)
         self._levels: list[_Level] = []
         self._has_levels = False
@@ -129,13 +133,22 @@ class Splitting(Sampler):
             values, gaps = [], []
             unseen: list[float] = []
             for below, weight in self._run(rng, deadline):
-                values.append(self._values(np.full(len(below), weight), below.classes))
-                gaps.append(below.classes.gaps)
+                counted = below.taken(below.wrong.any(axis=1) & (below.gaps >= self._wrong_from))
+                values.append(self._values(np.full(len(counted), weight), counted.classes))
+                values[-1][:, ACCEPTED] = 0.0
+                gaps.append(counted.classes.gaps)
                 # The first states are independent; of a chain, all may be alike.
                 unseen.append(weight * (_LENGTH if unseen else 1) or unseen[-1])
             self.cost += shots * (1 + round(self._stratum.numbers.mean))
             least = np.array([_REFUSED, *(level.least for level in self._levels)])
-            self.tally.add_run(shots, np.concatenate(values), np.concatenate(gaps), least, np.array(unseen))
+            first = int(np.searchsorted(least, self._wrong_from, side="right")) - 1
+            self.tally.add_run(
+                shots,
+                np.concatenate(values),
+                np.concatenate(gaps),
+                least[first:],
+                np.array(unseen[first:]),
+            )
 
     def _run(
         self, rng: np.random.Generator, deadline: Deadline, finds_levels: bool = False

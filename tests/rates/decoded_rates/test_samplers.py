@@ -234,17 +234,21 @@ def accepted_sets(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
 
 
 def splitting(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
-    """From one fault on, with levels up to the largest gap; with a mask, of each stratum of listed sets."""
-    top, exact = int(case.gaps[-1]), case.exact[1:].sum(axis=0)
+    """Wrong shots from a gap on, and others directly; with a mask, of each stratum of listed sets."""
+    middle, top, exact = int(case.gaps[len(case.gaps) // 2]), int(case.gaps[-1]), case.exact[1:].sum(axis=0)
     strata: tuple[Stratum, ...] = (case.stratum,)
     classifier, least = case.classifier, 1
     if case.question is not None:
         found = partition(case.question, 1e-3, np.random.default_rng(1), FOREVER)
         strata, least, exact = found.strata, 0, case.exact.sum(axis=0)
         classifier = Classifier(found.model, case.predict, FOREVER)
-    parts: list[Sampler] = [Splitting(each, classifier, least, top, 0.0) for each in strata]
+    parts: list[Sampler] = []
+    for each in strata:
+        parts.append(DirectSamples(each, classifier, least, each.numbers.most, wrong_below=middle))
+        parts.append(Splitting(each, classifier, least, middle, top, 0.0))
     for seed, part in enumerate(parts):
-        part.take(4 * samples, np.random.default_rng(seed), FOREVER)
+        part.take((1 + 3 * (seed % 2)) * samples, np.random.default_rng(seed), FOREVER)
+    assert not any(part.tally.means(case.gaps)[WRONG, len(case.gaps) // 2 :].any() for part in parts[::2])
     return parts, exact
 
 
@@ -342,7 +346,7 @@ def test_a_weight_above_a_level_that_is_one_percent_too_large_is_seen(
             yield below, weight * factor if level else weight
 
     monkeypatch.setattr(Splitting, "_run", changed)
-    found = Splitting(case.stratum, Classifier(case.model, predict, FOREVER), 0, 30, 0.0)
+    found = Splitting(case.stratum, Classifier(case.model, predict, FOREVER), 0, 30, 30, 0.0)
     found.take(1_200_000, np.random.default_rng(3), FOREVER)
     mean, error = found.tally.mean, math.sqrt(found.tally.variances()[0][WRONG, 0])
     assert error < 0.0015 * mean
@@ -373,6 +377,33 @@ def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pyt
     assert rate.standard_error <= 0.01 * rate.logical_error_rate
     assert abs(rate.logical_error_rate - exact) < SIGNIFICANT * rate.standard_error
     assert rate.interval[0] < rate.logical_error_rate < rate.interval[1]
+
+
+def search_of_gaps(monkeypatch: pytest.MonkeyPatch, seed: int = 6) -> tuple[Case, Search]:
+    """A search for the curve of a code whose fault sets are all drawn, and where splitting seems to pay early."""
+    case = CASES["gaps"]()
+    symptoms = Symptoms(case.model.num_detectors, case.model.num_observables, ((), ()), {})
+    none = np.zeros(case.model.num_detectors, dtype=np.bool_)
+    asked = DecodingProblem(symptoms, CompiledRateDecoder("any", case.predict), none, None, True)
+    monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
+    monkeypatch.setattr(estimate, "MANY_SHOTS", 0)
+    monkeypatch.setattr(estimate, "_SHOTS_OF_LEVELS", 10.0)
+    shots = Partition((case.stratum,), case.model)
+    return case, Search(Parts(asked, shots, 0.1, FOREVER, np.random.SeedSequence(seed)), lambda _: None)
+
+
+def test_a_curve_has_splitting_where_wrong_shots_are_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At all gaps as the exact sums: those below some gap are sampled directly, others by splitting."""
+    case, search = search_of_gaps(monkeypatch)
+    assert search.run(1 << 22)
+    found = search.result()
+    assert [each.method for each in found.strata] == ["direct samples, splitting"]
+    for gap, exact in zip(case.gaps, case.exact.sum(axis=0).T, strict=True):
+        point = next(each for each in found.gap_curve if each.gap >= gap)
+        tally = np.sum([each.sampler.tally.means(np.array([gap])) for each in search._parts.counted], axis=0)
+        assert point.relative_error <= 0.1
+        assert abs(tally[WRONG, 0] - exact[WRONG]) < SIGNIFICANT * 0.1 * exact[WRONG]
+        assert tally[ACCEPTED, 0] == pytest.approx(exact[ACCEPTED], rel=0.01)
 
 
 def pair_or_many(bits: np.ndarray) -> np.ndarray:

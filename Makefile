@@ -64,9 +64,10 @@ check: $(INSTALLED) .venv/requirements-dev
 	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.SNC_WARNINGS_AS_ERRORS=ON .
 
-# The documentation site, in build/site: open build/site/index.html. A broken link is an error. It works without a network.
+# The documentation site, in build/site: open build/site/index.html. A broken link is an error, which --quiet would hide. It
+# works without a network.
 docs: $(INSTALLED) .venv/requirements-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # The numbers of docs/results, computed and counted again where their tables in docs/plots/data are missing: about eight hours
 # on two idle cores, as estimated from the rows. It may be interrupted, and goes on where it stopped; `python -m benchmarks.results --list` shows what is left.

@@ -83,6 +83,19 @@ class TrajectoryEngine:
     def likely_outputs(self) -> npt.NDArray[np.uint8]: ...
     def statistics(self) -> dict[str, int]: ...
 
+class OutcomePasses:
+    def __init__(
+        self,
+        engine: Engine,
+        signatures: npt.NDArray[np.uint64],
+        numbers: npt.NDArray[np.uint64],
+        seed: int,
+    ) -> None: ...
+    @staticmethod
+    def suits(engine: Engine, read: npt.NDArray[np.uint64], bits: npt.NDArray[np.uint64]) -> bool: ...
+    def draw(self, read: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]: ...
+    def flip(self, bits: npt.NDArray[np.uint64]) -> None: ...
+
 class Engine:
     def __init__(
         self,

@@ -22,6 +22,7 @@
 #include "bindings/python/tuple_caster.h"
 #include "device/device_plan.h"
 #include "engine/engine.h"
+#include "engine/outcome_passes.h"
 #include "kernels/shared/philox.h"
 #include "plan/certain_checks.h"
 #include "plan/plan_reduction.h"
@@ -91,6 +92,34 @@ snc::OutcomeLaws::PossiblePath possible_path(snc::Engine& engine, const snc::Inp
     return without_gil([&] {
         return engine.with_laws(WithoutGil::check_signals, [&](snc::OutcomeLaws& laws) { return laws.possible_path(words, seed, number); });
     });
+}
+
+void construct_passes(snc::OutcomePasses* self, snc::Engine& engine, const snc::InputArray<uint64_t>& signatures,
+                      const snc::InputArray<uint64_t>& numbers, uint64_t seed) {
+    const std::vector<uint64_t> words = snc::to_vector(signatures), of_shots = snc::to_vector(numbers);
+    check_signatures(words, of_shots.size(), engine.plan().layout);
+    snc::require(snc::OutcomePasses::suits(engine.plan(), {}, {}), "The plan has no passes.");
+    without_gil([&] { new (self) snc::OutcomePasses(engine, words, of_shots, seed, WithoutGil::check_signals); });
+}
+
+bool suits_passes(const snc::Engine& engine, const snc::InputArray<uint64_t>& read, const snc::InputArray<uint64_t>& bits) {
+    const snc::RowLayout& layout = engine.plan().layout;
+    const std::vector<uint64_t> outputs = snc::to_vector(read), words = snc::to_vector(bits);
+    snc::require(layout.output_words != 0 && outputs.size() % layout.output_words == 0, "read must have rows of the outputs.");
+    check_signatures(words, outputs.size() / layout.output_words, layout);
+    return snc::OutcomePasses::suits(engine.plan(), outputs, words);
+}
+
+nb::object draw_pass(snc::OutcomePasses& passes, const snc::InputArray<uint64_t>& read) {
+    const std::vector<uint64_t> outputs = snc::to_vector(read);
+    snc::require(outputs.size() == passes.layout().output_words, "read must have the words of the outputs.");
+    return snc::to_array(without_gil([&] { return passes.draw(outputs, WithoutGil::check_signals); }));
+}
+
+void flip_signatures(snc::OutcomePasses& passes, const snc::InputArray<uint64_t>& bits) {
+    const std::vector<uint64_t> words = snc::to_vector(bits);
+    check_signatures(words, passes.num_shots(), passes.layout());
+    passes.flip(words);
 }
 
 nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signatures, const snc::InputArray<uint64_t>& numbers,
@@ -199,6 +228,13 @@ NB_MODULE(_native, m) {
     bind_matching(m);
     bind_trajectories(m);
     bind_compiler(m);
+    nb::class_<snc::OutcomePasses>(m, "OutcomePasses", "Outcomes of shots whose signatures get more bits as a decoder decides.")
+        .def("__init__", &construct_passes, nb::arg("engine"), nb::arg("signatures"), nb::arg("numbers"), nb::arg("seed"), nb::keep_alive<1, 2>())
+        .def_static("suits", &suits_passes, nb::arg("engine"), nb::arg("read"), nb::arg("bits"),
+                    "Whether shots can be simulated in passes that read these outputs, and after which these bits may change: words.")
+        .def("draw", &draw_pass, nb::arg("read"),
+             "The outputs that outcomes flip, as words: uint64, [shots][words of the outputs], right for those that are read.")
+        .def("flip", &flip_signatures, nb::arg("bits"), "XORs bits, as words, into the signatures.");
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
         .def(
             "__init__",

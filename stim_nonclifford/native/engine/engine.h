@@ -1,6 +1,7 @@
 // The CPU engine: noise, then checks, then outcome laws, over blocks of shots and threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "base/interruption.h"
 #include "base/numbered_rows.h"
+#include "base/parallel_parts.h"
 #include "base/turns.h"
 #include "cpu/kernels.h"
 #include "engine/laws/law_store.h"
@@ -80,6 +82,16 @@ class Engine {
     // meaning where the plan discards the shot.
     std::vector<uint64_t> outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
                                    const std::function<void()>& poll);
+
+    // Calls use(simulation of a thread, number of the batch) for so many batches, from all threads.
+    template <typename Use>
+    void for_each_batch(size_t batches, const std::function<void()>& poll, Use use) {
+        const Call call(*this, poll);
+        std::atomic<size_t> next_worker = 0;
+        run_parts(batches, workers_.size(), *interruption_, [&] {
+            return [&, &worker = workers_[next_worker++]](size_t batch) { use(worker.laws->batch(), batch); };
+        });
+    }
 
     // The rows of shots after noise, before outcomes: [shots][words of a row].
     std::vector<uint64_t> rows(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll);

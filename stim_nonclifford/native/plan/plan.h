@@ -88,6 +88,13 @@ struct Plan {
     RowTable outcome_effects;                 // for each outcome a row of branch_words
     RowTable final_checks;                    // for each outcome a row of sign_words: checks that are final after it
 
+    // Calls use(sign) for the bits of the branch row that reverse an angle of the operation.
+    template <typename Use>
+    void for_each_sign(const Operation& operation, Use use) const {
+        for (int32_t k = operation.first_term; k < operation.end_term; ++k)
+            if (const int32_t sign = terms[size_t(k)].sign; sign >= 0) use(static_cast<size_t>(sign));
+    }
+
     // Whether rows are kept in registers: few words, and tables of words.
     bool has_register_rows() const {
         return layout.words() != 0 && layout.words() <= max_narrow_words && !effects.are_lists && !coins.are_lists;

@@ -46,7 +46,40 @@ bool BatchSimulation::suits(const Plan& plan) {
 }
 
 void BatchSimulation::run(std::span<Shot> shots) {
+    end_step_ = plan_.steps.steps.size();
     start(shots);
+    finish(shots);
+}
+
+BatchSimulation::Suspended BatchSimulation::begun(std::vector<Shot> shots) {
+    start(shots);
+    Suspended batch{std::move(shots), {}, {}, {}, {}};
+    suspend(batch);
+    return batch;
+}
+
+void BatchSimulation::go_on(Suspended& batch, size_t end_step) {
+    end_step_ = end_step;
+    num_shots_ = batch.shots.size();
+    progress_ = batch.progress;
+    for (auto& path : paths_) path.clear();
+    rows_.start_at(batch.rows);
+    std::ranges::copy(batch.vector, vector_.begin());
+    std::ranges::copy(batch.angles, angles_.begin());
+    finish(batch.shots);
+    suspend(batch);
+}
+
+void BatchSimulation::suspend(Suspended& batch) const {
+    const auto& steps = plan_.steps.steps;
+    const size_t size = progress_.step < steps.size() ? block_size << steps[progress_.step].width_before : 0;
+    batch.progress = progress_;
+    batch.rows = rows_.all();
+    batch.vector.assign(vector_.begin(), vector_.begin() + static_cast<std::ptrdiff_t>(size));
+    batch.angles = angles_;
+}
+
+void BatchSimulation::finish(std::span<Shot> shots) {
     for (int32_t outcome = advance(*this, progress_); outcome >= 0; outcome = advance(*this, progress_))
         take(*this, step(progress_.step), rows_, progress_, decide(outcome, shots));
     collect_outputs();

@@ -36,15 +36,26 @@ class BatchSimulation {
         PathSimulation::Stop stop;
         bool outcome;
     };
+    using Blocks = std::vector<double, Aligned<double>>;
+    // A batch between two steps.
+    struct Suspended {
+        std::vector<Shot> shots;
+        PathProgress<uint64_t> progress;
+        std::vector<uint8_t> rows;  // for each bit of the branch rows, the shots in which it is set
+        Blocks vector, angles;
+    };
     // Simulates at most batch_shots shots. The results remain valid until the next call.
     void run(std::span<Shot> shots);
+    // The same in parts: before the first step, and then up to others.
+    Suspended begun(std::vector<Shot> shots);
+    void go_on(Suspended& batch, size_t end_step);
     bool kept(uint32_t shot) const { return (progress_.left >> shot & 1) != 0; }
     const std::vector<Decision>& path(uint32_t shot) const { return paths_[shot]; }
     // The outputs that outcomes have flipped.
     const uint64_t* outputs(uint32_t shot) const { return &outputs_[size_t{shot} * plan_.layout.output_words]; }
 
     // As driver.h calls them.
-    size_t num_steps() const { return plan_.steps.steps.size(); }
+    size_t num_steps() const { return end_step_; }
     const SimulationStep& step(size_t number) const { return plan_.steps.steps[number]; }
     void begin(const SimulationStep& step);
     void apply(const SimulationStep& step);
@@ -59,6 +70,8 @@ class BatchSimulation {
        public:
         explicit Rows(const Plan& plan);
         void start() { set_ = constant_; }
+        void start_at(const std::vector<uint8_t>& set) { set_ = set; }
+        const std::vector<uint8_t>& all() const { return set_; }
         const uint8_t* set() const { return set_.data(); }
 
         void flip_image(uint32_t bit, uint64_t shots) { flip(plan_.signature_images, bit, shots); }
@@ -78,6 +91,9 @@ class BatchSimulation {
         std::vector<uint8_t> constant_, set_;
     };
     void start(std::span<const Shot> shots);
+    // Takes all steps up to the last one.
+    void finish(std::span<Shot> shots);
+    void suspend(Suspended& batch) const;
     void sum_angles(const Operation& operation);
     void absorb(const SimulationStep& step);
     // Counts a pass over the vectors as work.
@@ -91,12 +107,12 @@ class BatchSimulation {
     const std::function<void()> interrupted_;
     Rows rows_;
 
-    using Blocks = std::vector<double, Aligned<double>>;
     Blocks vector_, branches_, table_, angles_;
     alignas(64) std::array<double, 2 * batch_shots> sum_{};
     alignas(64) std::array<double, 3 * batch_shots> weights_{};  // and probabilities
     PathProgress<uint64_t> progress_{};
     uint64_t num_shots_ = 0;
+    size_t end_step_ = 0;
     std::array<std::vector<Decision>, batch_shots> paths_;
     std::vector<uint64_t> outputs_;  // [batch_shots][output_words]
     SimulationWork work_;

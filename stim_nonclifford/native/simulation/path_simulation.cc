@@ -42,7 +42,7 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
     operations_up_to.resize(plan.num_outcomes);
     first_with.assign(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size()));
     for (size_t k = plan.operations.size(); k-- > 0;)
-        for_each_sign(plan.operations[k], [&](size_t sign) { first_with[sign] = static_cast<uint32_t>(k); });
+        plan.for_each_sign(plan.operations[k], [&](size_t sign) { first_with[sign] = static_cast<uint32_t>(k); });
     for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
         if (plan.final_checks.has_ones(outcome)) checking.push_back(outcome);
     for (size_t k = 0; k < num_path_steps(); ++k)
@@ -153,7 +153,7 @@ std::vector<bool> PathSimulation::steps_that_may_differ() const {
     size_t end = 0;
     for (size_t k = 0; k < found.size(); ++k)
         for (size_t begin = std::exchange(end, begin_of_step(k + 1)); begin < end; ++begin)
-            for_each_sign(plan_.operations[begin], [&](size_t sign) {
+            plan_.for_each_sign(plan_.operations[begin], [&](size_t sign) {
                 if (signs[sign] && shared_->first_with[sign] == begin) found[k] = true;
             });
     return found;

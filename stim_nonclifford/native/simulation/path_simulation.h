@@ -156,12 +156,6 @@ class PathSimulation {
     // For each step, whether signs may differ from those of signature 0 for the first time there.
     std::vector<bool> steps_that_may_differ() const;
     void save_prefix();
-    // Calls use(sign) for the bits of the branch row that reverse an angle of the operation.
-    template <typename Use>
-    void for_each_sign(const Operation& operation, Use use) const {
-        for (int32_t k = operation.first_term; k < operation.end_term; ++k)
-            if (const int32_t sign = plan_.terms[size_t(k)].sign; sign >= 0) use(static_cast<size_t>(sign));
-    }
     // The coefficients, for writing.
     double* own_vector();
 

@@ -2,21 +2,21 @@
 
 A decided bit is an input bit of the plan: its flip flips bits of a shot's row, as a coin does. First no
 record is flipped. Before each decision the outcomes of the shots are drawn, and the decoder answers. Then
-the outcomes are drawn anew, with the same random numbers. Each outcome has its own one, so that those before
-the decision stay as they are. The noise of a shot is drawn once. A shot that a check before a decision
-discards is not decoded.
+simulations go on from there, or the outcomes are drawn anew, with the same random numbers. Each outcome has
+its own one, so that those before the decision stay as they are. The noise of a shot is drawn once. A shot
+that a check before a decision discards is not decoded.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ..engines import KeptRowsEngine, PackedBits, RowEngine
+from ..engines import KeptRowsEngine, OutcomePasses, PackedBits, PassEngine, RowEngine
 from ..plan import BLOCK_SHOTS, SamplingPlan, SparseRows
 from ..sampling.rows import columns
 from .points import DecidedCircuit
@@ -24,6 +24,10 @@ from .questions import Question, Turns
 
 _CHUNK_SHOTS = 16 * BLOCK_SHOTS
 """Shots that are decided together. Doubled, their rows take twice the memory."""
+
+_MANY_WITH_NOISE = 0.5
+"""The part of shots with noise above which simulations go on after a decision. Otherwise outcomes are drawn
+anew, as those of shots without noise are stored. Doubled, chains of 16 T gates take twice as long."""
 
 Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
@@ -213,6 +217,11 @@ class DecisionPasses:
         flipped = plan.outcome_effects.bits - plan.num_signs
         by_outcomes[flipped[flipped >= 0]] = True
         self._by_outcomes = by_outcomes
+        self._pass_engine: PassEngine | None = None
+        if isinstance(engine, PassEngine) and self._points:
+            read = np.array([_words(self._read(point)) for point in self._points])
+            bits = np.array([self._bits(point, None) for point in self._points])
+            self._pass_engine = engine if engine.can_go_on(read, bits) else None
         self.counts: Counter[str] = Counter()
 
     def run(self, rows: Words, numbers: Words, seed: int, requested: Requested) -> tuple[PackedBits, Words]:
@@ -230,14 +239,11 @@ class DecisionPasses:
         """
         flips = np.zeros((len(rows), self._num_bits), dtype=np.bool_)
         postselected = requested.postselected
+        passes = None if len(postselected) else self._passes(rows, numbers, seed)
         for point in self._points:
             end = self._detectors_before[point.number]
             before = postselected[postselected < end]
-            needed = (
-                self._by_outcomes[: point.num_detectors].any()
-                or self._by_outcomes[[*before, *point.controls]].any()
-            )
-            outputs = self._outputs(rows, numbers, seed, with_outcomes=bool(needed))
+            outputs = self._outputs(rows, numbers, seed, self._read(point, before), passes)
             if len(before):
                 kept = ~requested.fails(outputs, end)
                 rows, numbers, flips, outputs = rows[kept], numbers[kept], flips[kept], outputs[kept]
@@ -250,9 +256,11 @@ class DecisionPasses:
                 bit = point.first_bit + j
                 flips[:, bit] = answers[:, j]
                 rows[answers[:, j]] ^= self._decisions[bit]
+            if passes is not None:
+                passes.flip(self._bits(point, answers))
             self.counts["decided_records"] += answers.size
             self.counts["flipped_records"] += int(answers.sum())
-        outputs = self._outputs(rows, numbers, seed)
+        outputs = self._outputs(rows, numbers, seed, np.ones(self.plan.num_outputs, dtype=np.bool_), passes)
         if len(postselected):
             kept = ~requested.fails(outputs, self.plan.num_outputs)
             outputs, numbers = outputs[kept], numbers[kept]
@@ -265,11 +273,37 @@ class DecisionPasses:
             return self._gaps(question, number, detectors) < question.gap
         return question.answers(self._predictions(question, number, detectors), flips, outputs)
 
-    def _outputs(self, rows: Words, numbers: Words, seed: int, *, with_outcomes: bool = True) -> PackedBits:
-        """The outputs of shots, bit-packed, with zeros behind them."""
+    def _passes(self, rows: Words, numbers: Words, seed: int) -> OutcomePasses | None:
+        """Simulations that go on after each decision, if that takes less time."""
+        signatures = rows[:, : self.first_output]
+        if self._pass_engine is None or signatures.any(axis=1).mean() <= _MANY_WITH_NOISE:
+            return None
+        return self._pass_engine.passes(signatures.copy(), numbers, seed)
+
+    def _read(self, point: _Point, postselected: Iterable[int] = ()) -> Bools:
+        """The outputs that are read at a point: shape (outputs,)."""
+        read = np.zeros(self.plan.num_outputs, dtype=np.bool_)
+        read[: point.num_detectors] = True
+        read[[*postselected, *point.controls]] = True
+        return read
+
+    def _bits(self, point: _Point, answers: Bools | None) -> Words:
+        """The signature bits that the answers of shots flip: words; None: that any answer may flip."""
+        decisions = self._decisions[point.first_bit :][: point.num_asked, : self.first_output]
+        if answers is None:
+            return np.bitwise_or.reduce(decisions, axis=0)
+        return np.bitwise_xor.reduce(np.where(answers[:, :, np.newaxis], decisions, np.uint64(0)), axis=1)
+
+    def _outputs(
+        self, rows: Words, numbers: Words, seed: int, read: Bools, passes: OutcomePasses | None
+    ) -> PackedBits:
+        """The outputs of shots, bit-packed, with zeros behind them; those that are not read may be wrong."""
         outputs = rows[:, self.first_output :].copy()
-        if with_outcomes and self.plan.num_outcomes and len(rows):
-            outputs ^= self._engine.outcomes(rows[:, : self.first_output], numbers, seed)
+        if (self._by_outcomes & read).any() and len(rows):
+            if passes is None:
+                outputs ^= self._engine.outcomes(rows[:, : self.first_output], numbers, seed)
+            else:
+                outputs ^= passes.draw(_words(read))
         return outputs.view(np.uint8).reshape(len(rows), 8 * outputs.shape[1])
 
     def _asked(self, method: str, question: Question, number: int, detectors: PackedBits) -> tuple[Any, str]:
@@ -376,6 +410,11 @@ def _packed(plan: SamplingPlan, rows: SparseRows) -> npt.NDArray[np.uint64]:
     bits[:, :signature] = dense[:, :signature]
     bits[:, 64 * words[0] : 64 * words[0] + outputs] = dense[:, signature:]
     return np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
+
+
+def _words(bits: Bools) -> Words:
+    """Bits as words."""
+    return np.packbits(np.pad(bits, (0, -len(bits) % 64)), bitorder="little").view(np.uint64)
 
 
 def _packed_mask(mask: int, num_bits: int) -> PackedBits:

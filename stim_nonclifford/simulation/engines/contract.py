@@ -199,6 +199,46 @@ class RowEngine(Protocol):
         ...
 
 
+class OutcomePasses(Protocol):
+    """Outcomes of shots whose signatures get more bits as a decoder decides."""
+
+    def draw(self, read: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        """Draws outcomes.
+
+        Args:
+            read: uint64, shape (words of the outputs,): the outputs that are read; others may be wrong. All
+                that were read before are among them.
+
+        Returns:
+            uint64, shape (shots, words of the outputs): the outputs that the outcomes flip.
+        """
+        ...
+
+    def flip(self, bits: npt.NDArray[np.uint64]) -> None:
+        """Flips bits of the signatures: uint64, shape (shots, words)."""
+        ...
+
+
+@runtime_checkable
+class PassEngine(RowEngine, Protocol):
+    """An engine that can simulate shots up to a decision, and go on from there."""
+
+    def can_go_on(self, read: npt.NDArray[np.uint64], bits: npt.NDArray[np.uint64]) -> bool:
+        """Whether it can with this plan.
+
+        Args:
+            read: uint64, shape (passes, words of the outputs): the outputs that are read.
+            bits: uint64, shape (passes, words of a signature): the bits that may change after each pass.
+        """
+        ...
+
+    def passes(
+        self, signatures: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint64], seed: int
+    ) -> OutcomePasses:
+        """Begins shots; arguments as for ``outcomes``."""
+        ...
+
+
 @runtime_checkable
 class DeviceSamplingEngine(SamplingEngine, Protocol):
     """An engine that can leave its results in the memory of a GPU."""

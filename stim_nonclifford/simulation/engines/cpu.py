@@ -8,12 +8,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import Engine
+from ... import _native
 from ...base.errors import HOW_TO_NARROW
 from ...base.memory import machine_bytes
 from ..plan import SamplingPlan, plain_attributes
 from ..reduction import simulated_width
-from .contract import PackedBits, Tally
+from .contract import OutcomePasses, PackedBits, Tally
 
 DEFAULT_CACHE_BYTES = 512 << 20
 MAX_THREADS = 1024
@@ -21,6 +21,21 @@ MAX_THREADS = 1024
 
 _COEFFICIENT_BYTES = 16
 _NEGLIGIBLE = 1e-12
+
+
+class _NativePasses:
+    """Outcomes of shots that the native engine simulates in passes."""
+
+    def __init__(self, passes: _native.OutcomePasses, shots: int) -> None:
+        self._passes, self._shots = passes, shots
+
+    def draw(self, read: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        """See ``OutcomePasses.draw``."""
+        return self._passes.draw(read).reshape(self._shots, len(read))
+
+    def flip(self, bits: npt.NDArray[np.uint64]) -> None:
+        """See ``OutcomePasses.flip``."""
+        self._passes.flip(bits.ravel())
 
 
 class CpuEngine:
@@ -64,7 +79,7 @@ class CpuEngine:
         self.plan = plan
         self._threads = threads
         try:
-            self._engine = Engine(
+            self._engine = _native.Engine(
                 plain_attributes(plan), threads, cache_bytes, instruction_set or "", path_method or ""
             )
         except MemoryError:
@@ -149,6 +164,18 @@ class CpuEngine:
         flat = np.ascontiguousarray(signatures, dtype=np.uint64).ravel()
         found = self._engine.outcomes(flat, np.ascontiguousarray(numbers, dtype=np.uint64), seed)
         return found.reshape(len(numbers), -(-self.plan.num_outputs // 64))
+
+    def can_go_on(self, read: npt.NDArray[np.uint64], bits: npt.NDArray[np.uint64]) -> bool:
+        """See ``PassEngine.can_go_on``."""
+        return _native.OutcomePasses.suits(self._engine, read.ravel(), bits.ravel())
+
+    def passes(
+        self, signatures: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint64], seed: int
+    ) -> OutcomePasses:
+        """See ``PassEngine.passes``."""
+        return _NativePasses(
+            _native.OutcomePasses(self._engine, signatures.ravel(), numbers, seed), len(numbers)
+        )
 
     def possible_path(
         self, signature: npt.NDArray[np.bool_], seed: int, number: int

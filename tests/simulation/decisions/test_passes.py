@@ -12,7 +12,8 @@ import pytest
 import stim_nonclifford as snc
 from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford.simulation.compiler.plans import plan_construction
-from stim_nonclifford.simulation.decisions import DecidedCircuit, points
+from stim_nonclifford.simulation.decisions import DecidedCircuit, engine, points
+from stim_nonclifford.simulation.engines import CpuEngine
 from stim_nonclifford.simulation.plan import SamplingPlan
 
 from .decoders import Bits, FunctionDecoder
@@ -110,19 +111,63 @@ def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(points.DecidedCircuit, "switching", lambda *_: [])
 
 
-@pytest.mark.usefixtures("unchecked")
+@pytest.fixture
+def redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has all outcomes drawn anew after each decision."""
+    monkeypatch.setattr(engine, "_MANY_WITH_NOISE", 1.0)
+
+
+@pytest.mark.usefixtures("unchecked", "redrawn")
 @pytest.mark.parametrize(("arguments", "width"), WIDE)
 def test_no_pass_changes_the_past(arguments: tuple[int, int, int, int], width: int) -> None:
     assert changed_pasts(wide_circuit(*arguments)) == (0, width)
 
 
-@pytest.mark.usefixtures("unchecked")
+@pytest.mark.usefixtures("unchecked", "redrawn")
 def test_one_number_for_all_outcomes_would_change_the_past(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SamplingPlan, "separate_draws", False)
     assert changed_pasts(wide_circuit(*WIDE[0][0]))[0] > 100
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("p", "gates"), [(1e-3, 8), (8e-3, 3), (0.03, 1)])
+def test_simulations_that_go_on_have_the_same_shots(
+    p: float, gates: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those that begin anew after each decision, bit by bit."""
+    circuit = teleported_t_gate(3, p, gates)
+    begun, begin = [], CpuEngine.passes
+    monkeypatch.setattr(CpuEngine, "passes", lambda *given: begun.append(given) or begin(*given))
+    decoders = dict.fromkeys(("outcome", "frame"), "pymatching")
+    shots = []
+    for part in (-1.0, 1.0):
+        monkeypatch.setattr(engine, "_MANY_WITH_NOISE", part)
+        sampler = circuit.compile_detector_sampler(seed=2, decoder=decoders, threads=threads, cache_bytes=0)
+        shots.append(sampler.sample(5001))
+        assert len(begun) == 1
+    assert np.array_equal(*shots)
+
+
 @pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("arguments", [each for each, _ in WIDE] + CORRELATED)
+def test_simulations_do_not_go_on_if_a_decision_may_have_changed_them(
+    arguments: tuple[int, int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the wide circuits, gates that follow a decision are simulated before it: without the check, shots differ."""
+    is_wide = arguments not in CORRELATED
+    circuit = (wide_circuit if is_wide else correlated_circuit)(*arguments)
+
+    def shots(part: float) -> Any:
+        monkeypatch.setattr(engine, "_MANY_WITH_NOISE", part)
+        return circuit.compile_detector_sampler(seed=2, decoder=FunctionDecoder(hashed)).sample(SHOTS)
+
+    expected = shots(1.0)
+    assert np.array_equal(shots(-1.0), expected)
+    monkeypatch.setattr(CpuEngine, "can_go_on", lambda *_: True)
+    assert not (is_wide and np.array_equal(shots(-1.0), expected))
+
+
+@pytest.mark.usefixtures("unchecked", "redrawn")
 @pytest.mark.parametrize("arguments", CORRELATED)
 def test_connected_measurements_keep_their_order(
     arguments: tuple[int, int, int, int], monkeypatch: pytest.MonkeyPatch

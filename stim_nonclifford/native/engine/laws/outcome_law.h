@@ -76,6 +76,9 @@ class OutcomeLaws {
     };
     PossiblePath possible_path(std::span<const uint64_t> signature, uint64_t seed, uint64_t number);
 
+    // Simulates shots in batches, if that suits the plan.
+    BatchSimulation& batch() { return *batch_; }
+
     // The work of this thread, without the sizes of the store.
     LawStatistics statistics() const;
 

@@ -191,6 +191,14 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a long signature": (lambda: engine().kept_law(words(0, 0)), "words of each signature"),
     "a signature with other bits": (lambda: engine().kept_law(SIGNATURE + ONES), "beyond the signature bits"),
+    "passes of a plan that discards by outcomes": (
+        lambda: _native.OutcomePasses(engine(), SIGNATURE, words(0), 1),
+        "no passes",
+    ),
+    "bits of too few passes": (
+        lambda: _native.OutcomePasses.suits(engine(), words(*[0] * -(-PLAN.num_outputs // 64)), words()),
+        "words of each signature",
+    ),
     "a short table of mechanisms": (lambda: study(checks=words()), r"checks must be \[mechanisms\]"),
     "keys with other bits": (lambda: study(base=MECHANISMS.base + ONES), "beyond the signature bits"),
     "sites below -1": (lambda: study(sites=MECHANISMS.sites - 9), "sites must be from -1"),

@@ -20,6 +20,7 @@ from stim_nonclifford.generators.cultivation import GateChoice
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
 from stim_nonclifford.generators.cultivation.end_to_end import build_noiseless_end_to_end
 
+from ...support.seeds import slow
 from .test_cultivation_circuits import assert_nearest_neighbours
 
 end_to_end_circuit = functools.partial(cultivation.end_to_end_circuit, readout="expectation_values")
@@ -188,7 +189,7 @@ def collected(
     return sampler.compiled_range_sampler_for_task(masked, seed=1).sample_range(0, shots)
 
 
-@pytest.mark.parametrize("gate", ["T", "S"])
+@pytest.mark.parametrize("gate", ["T", slow("S")])
 def test_single_faults_of_kept_shots_are_corrected_with_confidence(gate: GateChoice) -> None:
     pytest.importorskip("chromobius")
     circuit = snc.Circuit(end_to_end_circuit(3, 7, gate=gate, postselected_rounds=3, rounds=2))
@@ -228,7 +229,7 @@ def test_t_gates_keep_what_the_proxy_keeps_and_are_wrong_as_often() -> None:
 
 
 def test_errors_become_rare_with_the_gap() -> None:
-    stats = collected("S", 0.001, 60_000, rounds=2)
+    stats = collected("S", 0.001, 40_000, rounds=2)
     wrong, kept = ([0, 0], [0, 0])
     for name, count in stats.custom_counts.items():
         if name[0] in "CE" and name[1:].isdigit():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import numpy as np
@@ -11,7 +10,9 @@ import stim
 
 import stim_nonclifford as snc
 
+from ...support.laws.exact import convolve, largest_difference, marginal, mask_of
 from ...support.oracle.leakage import leaked_record_distribution
+from ...support.rates.error_models import flip_rates, symptoms
 from ...support.seeds import seeds, slow
 
 HOT = 0.3
@@ -51,38 +52,21 @@ def random_circuit(seed: int, channel: str) -> snc.Circuit:
     return circuit
 
 
-def distribution_of(model: stim.DetectorErrorModel) -> dict[tuple[int, ...], float]:
-    """The probability of each pattern of detectors."""
-    found = {(0,) * model.num_detectors: 1.0}
-    for error in model:
-        if error.type != "error":
-            continue
-        (p,), fired = error.args_copy(), {target.val for target in error.targets_copy()}
-        before, found = found, dict.fromkeys(itertools.product((0, 1), repeat=model.num_detectors), 0.0)
-        for pattern, weight in before.items():
-            found[pattern] += weight * (1 - p)
-            found[tuple(bit ^ (k in fired) for k, bit in enumerate(pattern))] += weight * p
-    return found
-
-
 def fired_distribution(circuit: snc.Circuit) -> dict[tuple[int, ...], float]:
     """The true probability of each pattern of detectors, from density matrices with leaked levels."""
-    found: dict[tuple[int, ...], float] = {}
-    converter = circuit.compile_m2d_converter()
-    for records, p in leaked_record_distribution(circuit.to_stim()).items():
-        fired = converter.convert(measurements=np.array([records], dtype=np.bool_), append_observables=True)
-        pattern = tuple(map(int, fired[0]))
-        found[pattern] = found.get(pattern, 0.0) + p
-    return found
+    convert = circuit.compile_m2d_converter().convert
+
+    def fired(records: tuple[int, ...]) -> tuple[int, ...]:
+        bits = convert(measurements=np.array([records], dtype=np.bool_), append_observables=True)
+        return tuple(map(int, bits[0]))
+
+    return marginal(leaked_record_distribution(circuit.to_stim()), fired)
 
 
 def error_of(circuit: snc.Circuit, model: stim.DetectorErrorModel) -> float:
     """The largest difference of the model's probability of a pattern from the true one."""
-    found = distribution_of(model)
-    exact = fired_distribution(circuit)
-    return max(
-        abs(found.get(pattern, 0.0) - exact.get(pattern, 0.0)) for pattern in found.keys() | exact.keys()
-    )
+    found = convolve({flipped: p} for flipped, p in symptoms(model).items())
+    return largest_difference(found, marginal(fired_distribution(circuit), mask_of))
 
 
 @pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
@@ -140,15 +124,6 @@ def memory(distance: int, noise: str, readout: str = "") -> snc.Circuit:
     return snc.Circuit(text.replace("MR ", f"MR{readout} ").replace("M ", f"M{readout} "))
 
 
-def rates_of(model: stim.DetectorErrorModel) -> np.ndarray:
-    even = np.ones(model.num_detectors)
-    for error in model.flattened():
-        for target in error.targets_copy() if error.type == "error" else ():
-            if target.is_relative_detector_id():
-                even[target.val] *= 1 - 2 * error.args_copy()[0]
-    return (1 - even) / 2
-
-
 @pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
 @pytest.mark.parametrize(
     ("distance", "noise", "readout", "shots"),
@@ -167,9 +142,9 @@ def test_memory_has_the_rates_of_the_model(distance: int, noise: str, readout: s
     error = 5 * counts.std() / counts.mean() / shots**0.5
     assert error < 0.015
     model = circuit.detector_error_model(approximate_disjoint_errors=True)
-    assert abs(rates_of(model).mean() / fired.mean() - 1) < 0.01 + error
+    assert abs(flip_rates(model).mean() / fired.mean() - 1) < 0.01 + error
     plain = circuit.pauli_twirl().detector_error_model(approximate_disjoint_errors=True)
-    assert rates_of(plain).mean() / fired.mean() > 1.15
+    assert flip_rates(plain).mean() / fired.mean() > 1.15
 
 
 @pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
@@ -206,9 +181,9 @@ def test_noise_of_all_kinds_together(kind: str) -> None:
     exact = np.zeros(4)
     for pattern, p in fired_distribution(circuit).items():
         exact += p * np.array(pattern[:4])
-    found = rates_of(circuit.detector_error_model(kind=kind, approximate_disjoint_errors=True))
+    found = flip_rates(circuit.detector_error_model(kind=kind, approximate_disjoint_errors=True))
     np.testing.assert_allclose(found, exact, rtol=0.02)
     decomposed = circuit.detector_error_model(
         kind=kind, approximate_disjoint_errors=True, decompose_errors=True
     )
-    np.testing.assert_allclose(rates_of(decomposed), exact, rtol=0.02)
+    np.testing.assert_allclose(flip_rates(decomposed), exact, rtol=0.02)

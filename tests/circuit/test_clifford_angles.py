@@ -3,8 +3,6 @@
 And what stands for all other angles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

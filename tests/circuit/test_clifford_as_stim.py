@@ -1,7 +1,5 @@
 """Where a circuit is Clifford, every answer agrees with Stim's."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

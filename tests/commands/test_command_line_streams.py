@@ -1,7 +1,5 @@
 """What `stim-nonclifford` does at the ends of pipes, at a full disk, and at Ctrl-C: as other commands."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import os

@@ -1,7 +1,5 @@
 """Circuit text: bare gates, tags, errors, and the way from one form to the other and back."""
 
-from __future__ import annotations
-
 import io
 import math
 import pathlib

@@ -5,8 +5,6 @@ is compared with a density-matrix simulation. The lists are Stim's own: an instr
 fails here until it is handled.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Leakage and loss, compared with density matrices that have leaked and lost levels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

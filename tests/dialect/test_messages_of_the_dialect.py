@@ -1,7 +1,5 @@
 """Messages about wrong text, wrong tags and wrong types: they name the line, and the gate that was meant."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Statistical comparisons reject a correct engine with a probability below 1e-10 each.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The teleported T gate with a decoder in the loop: circuits, single faults, distances and rates."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The noise of a calibration table, compared with what the table says."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the page of the teleported T gate shows is what the generator makes."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The rooms of the package import in one direction: text -> circuit -> plan -> engine -> arrays."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

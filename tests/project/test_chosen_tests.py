@@ -1,7 +1,5 @@
 """Which tests run when: the slow ones by the date, and those of a room."""
 
-from __future__ import annotations
-
 import importlib.machinery
 import importlib.util
 import os

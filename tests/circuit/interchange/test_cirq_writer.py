@@ -1,7 +1,5 @@
 """Every instruction, written for Cirq, has the same distribution in Cirq, and there and back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import stim

@@ -1,7 +1,5 @@
 """Programs in OpenQASM become circuits with the same states and the same distribution of bits as in Qiskit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

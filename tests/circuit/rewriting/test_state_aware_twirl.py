@@ -1,7 +1,5 @@
 """What decoders are told of noise that depends on the state, against density matrices and samples."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

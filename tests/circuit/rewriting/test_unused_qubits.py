@@ -1,7 +1,5 @@
 """Instructions without effect on qubits that nothing else uses change no result, and no method fails on them."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

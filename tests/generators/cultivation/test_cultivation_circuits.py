@@ -1,7 +1,5 @@
 """The magic state cultivation circuits: what they prepare, check and cost, and their files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

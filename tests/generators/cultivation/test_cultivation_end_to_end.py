@@ -1,7 +1,5 @@
 """Cultivation end to end: growth to any distance, what the escape keeps and checks, and how it decodes."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ distances are 2 and 3. Nothing is sampled: the rates per p, at p -> 0, are summe
 mechanisms that pass the noise-only checks, weighted with the exact law of their signature.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The escape into a surface code: the grafted code, what its circuit checks and keeps, and how it decodes."""
 
-from __future__ import annotations
-
 import functools
 from itertools import combinations
 

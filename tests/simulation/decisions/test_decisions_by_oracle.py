@@ -3,8 +3,6 @@
 Statistical comparisons reject a correct sampler with a probability below ``ALPHA`` each.
 """
 
-from __future__ import annotations
-
 import itertools
 import zlib
 from collections.abc import Sequence

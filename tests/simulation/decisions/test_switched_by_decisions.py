@@ -4,8 +4,6 @@ Statistical comparisons reject a correct engine with a probability below ``ALPHA
 hundred.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

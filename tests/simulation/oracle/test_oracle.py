@@ -4,8 +4,6 @@ Statistical comparisons reject a correct simulator with a probability below ``AL
 are fewer than 5000 of them, so that a whole run raises a false alarm with a probability below 1e-6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pytest

@@ -1,7 +1,5 @@
 """A test of whether samples come from a given distribution, with a rigorous error probability."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -8,8 +8,6 @@ matrix rho to ``weight * K rho K^dagger``. Branches that end up with equal recor
 Sweep bits are 0, as in Stim's samplers when no sweep data is given.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ A matrix on the qubits ``(a, b, ...)`` is little-endian, as in Stim: the first q
 significant bit of the row and column numbers.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

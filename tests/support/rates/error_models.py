@@ -1,7 +1,5 @@
 """Detector error models, compared with Stim's."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import stim

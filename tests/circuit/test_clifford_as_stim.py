@@ -1,7 +1,5 @@
 """Where a circuit is Clifford, every answer agrees with Stim's."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -119,12 +117,12 @@ def assert_counts(
     ],
 )
 def test_rates_and_correlations(code: str, distance: int, rounds: int, p: float) -> None:
-    """10^7 shots of seed 1, or 3e6 of wide rows: all parities of one or two outputs; false alarms: ``ALPHA`` each."""
+    """3e6 shots of seed 1, or 10^6 of wide rows: all parities of one or two outputs; false alarms: ``ALPHA`` each."""
     circuit = generated(code, distance, rounds, p)
     sampler = Circuit(circuit).compile_detector_sampler(seed=1)
     size = circuit.num_detectors + circuit.num_observables
     together = np.zeros((size, size), dtype=np.int64)
-    shots, block = (10**7 if size < 60 else 3 * 10**6), 10**5
+    shots, block = (3 * 10**6 if size < 60 else 10**6), 10**5
     for _ in range(shots // block):
         samples = sampler.sample(block, append_observables=True)
         assert isinstance(samples, np.ndarray)

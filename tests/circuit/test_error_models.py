@@ -1,7 +1,5 @@
 """Error models for decoders: Stim's own without T gates, conditioned on postselection, and decomposed."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from typing import Any

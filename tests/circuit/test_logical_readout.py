@@ -1,7 +1,5 @@
 """The noiseless readout of a logical state, in the place of its expectation values."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import pickle

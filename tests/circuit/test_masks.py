@@ -1,7 +1,5 @@
 """Masks in all their forms, wherever one is accepted."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What ``Circuit.plan`` says a circuit costs."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

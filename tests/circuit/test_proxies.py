@@ -1,7 +1,5 @@
 """Clifford stand-ins, and what Stim computes from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

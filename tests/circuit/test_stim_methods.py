@@ -1,7 +1,5 @@
 """Methods that users of Stim look for: what they return is what Stim returns, or what the circuit defines."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

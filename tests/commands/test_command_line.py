@@ -1,7 +1,5 @@
 """The command `stim-nonclifford`: Stim's flags and formats, and the same bytes for Clifford circuits."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import re

@@ -1,7 +1,5 @@
 """Bad input is refused, with a message that says what came, what was expected, and what to do."""
 
-from __future__ import annotations
-
 import pathlib
 import re
 import resource

@@ -1,7 +1,5 @@
 """Circuit text: bare gates, tags, errors, and the way from one form to the other and back."""
 
-from __future__ import annotations
-
 import io
 import math
 import pathlib
@@ -147,7 +145,7 @@ def _gate(draw: st.DrawFn) -> stim.CircuitInstruction:
     return stim.CircuitInstruction(carrier, product, tag=f"T:{tag}" if tag else "T")
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(st.lists(_gate(), max_size=6), st.booleans())
 def test_round_trips(instructions: list[stim.CircuitInstruction], repeated: bool) -> None:
     tagged = stim.Circuit()
@@ -255,9 +253,7 @@ def test_gates_of_tags() -> None:
     assert gate_from_tag(instruction("H", [0], tag="anything")) is None
 
 
-@pytest.mark.parametrize(
-    "half_turns", [0.0, 0.5, -0.5, 1.0, 1.5, -1.5, 2.0, 2.5, 100.5, -7.0, 2.0**52 + 0.5, 1e300]
-)
+@pytest.mark.parametrize("half_turns", [0.0, 0.5, -0.5, 1.0, 1.5, 2.0, 2.5, -7.0, 2.0**52 + 0.5, 1e300])
 def test_clifford_angles(half_turns: float) -> None:
     """Rotations by multiples of a quarter turn are Clifford gates, and need no coefficients.
 

@@ -1,7 +1,5 @@
 """Numbers are those that Stim reads; files and pickles keep them, with all digits."""
 
-from __future__ import annotations
-
 import copy
 import io
 import math

@@ -4,8 +4,6 @@ The unitaries come from the oracle, which reads tags by itself: a gate that it d
 for it, and fails here.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -1,7 +1,5 @@
 """Leakage and loss, compared with density matrices that have leaked and lost levels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from stim_nonclifford.simulation.compiler import RequestedOutputs
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of, num_rows
 from ..support.laws.records import assert_records_agree
 from ..support.oracle.leakage import leaked_record_distribution
+from ..support.rates.error_models import flip_rates
 from ..support.seeds import slow
 from ..support.texts.leaking_circuits import random_leaking_text
 from ..support.texts.round_trips import read_again
@@ -316,16 +315,6 @@ def test_heralds_announce_the_errors_of_partners_in_models() -> None:
     chain = snc.Circuit(f"E(0.5) X3\n{text}\nELSE_CORRELATED_ERROR(0.5) X4").to_stim()
     names = [part.name for part in with_averaged_leakage(chain, flags=True)]
     assert (names.count("E"), names.count("PAULI_CHANNEL_1")) == (1, 2)
-
-
-def flip_rates(model: stim.DetectorErrorModel) -> list[float]:
-    """How often each detector fires."""
-    even = [1.0] * model.num_detectors
-    for error in model.flattened():
-        for target in error.targets_copy() if error.type == "error" else ():
-            if target.is_relative_detector_id():
-                even[target.val] *= 1 - 2 * error.args_copy()[0]
-    return [(1 - each) / 2 for each in even]
 
 
 def test_other_seeds_and_circuits_are_not_concerned() -> None:

@@ -1,7 +1,5 @@
 """Messages about wrong text, wrong tags and wrong types: they name the line, and the gate that was meant."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -219,21 +217,21 @@ def test_appended_instructions_that_do_not_exist() -> None:
     assert len(circuit) == 0
 
 
-@pytest.mark.parametrize("text", ["H 0\nT[x\nM 0", "TICK[x", "H 0\nS[T:x 0"])
-def test_tag_without_end(text: str) -> None:
+def test_tag_without_end() -> None:
     """In a process with little memory: Stim's parser takes all of it where such a text ends."""
-    script = f"""
+    script = """
 import resource
 import stim_nonclifford
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-try:
-    stim_nonclifford.Circuit({text!r})
-except ValueError as error:
-    print(error)
+for text in ("H 0\\nT[x\\nM 0", "TICK[x", "H 0\\nS[T:x 0"):
+    try:
+        stim_nonclifford.Circuit(text)
+    except ValueError as error:
+        print(str(error).split("`")[0])
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(f"Line {1 + text.split('x')[0].count(chr(10))}: `")
+    assert run.stdout.splitlines() == ["Line 2: ", "Line 1: ", "Line 2: "]
 
 
 @pytest.mark.parametrize("tag", ["t", "T;x", "R_Z(theta=0.25)", "T:x\n", " T"])

@@ -1,7 +1,5 @@
 """Kraus operators, relaxation and readout noise that depends on the outcome, compared with density matrices."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

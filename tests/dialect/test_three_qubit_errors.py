@@ -1,7 +1,5 @@
 """DEPOLARIZE3 and PAULI_CHANNEL_3: their order, their distribution, and what Stim is given for them."""
 
-from __future__ import annotations
-
 import itertools
 from math import isclose
 

@@ -1,7 +1,5 @@
 """The noise of a calibration table, compared with what the table says."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from stim_nonclifford.generators import cultivation, teleportation
 from stim_nonclifford.generators.device_noise import DeviceNoise, PairCalibration, QubitCalibration
 
 from ..support.oracle.density_matrix import final_density_matrix
+from ..support.seeds import slow
 
 QUBIT = QubitCalibration(
     T1=20e-6,
@@ -212,7 +211,7 @@ def test_a_tail_has_no_noise() -> None:
 
 
 @pytest.mark.parametrize("ideal", [
-    cultivation.cultivation_circuit(distance=3, p=0), cultivation.cultivation_circuit(distance=5, p=0),
+    cultivation.cultivation_circuit(distance=3, p=0), slow(cultivation.cultivation_circuit(distance=5, p=0)),
     teleportation.injection_circuit(distance=3, p=0), teleportation.teleportation_circuit(distance=3, p=0),
 ])  # fmt: skip
 def test_it_adds_noise_to_the_circuits_of_this_package(ideal: stim.Circuit) -> None:

@@ -1,7 +1,5 @@
 """The distillation circuits: without noise nothing happens, and the undetected errors are those of theory."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 from math import comb

@@ -1,7 +1,5 @@
 """Erasure checks that miss, and that report qubits which are there: what heralds mean, and what decoders gain."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The command ``generate``: a file for each combination, of a name that tells which one, and nothing where something is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

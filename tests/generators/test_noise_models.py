@@ -1,7 +1,5 @@
 """Noise models of Aer, channels of Qiskit and noise of Cirq, against their own density matrices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

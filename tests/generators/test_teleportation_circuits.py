@@ -1,7 +1,5 @@
 """The teleported T gate: what its circuits prepare, measure and correct, and their files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which faults make a kept shot of the teleported T gate wrong, and how often that happens."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,8 +1,7 @@
 """The rooms of the package import in one direction: text -> circuit -> plan -> engine -> arrays."""
 
-from __future__ import annotations
-
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -100,12 +99,18 @@ def name_of(path: Path) -> str:
 PATHS = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports_of(name: str) -> set[str]:
     """The modules that a module imports by relative imports, at its top or inside a function or for types."""
     path = PATHS[name]
     package = path.relative_to(PACKAGE).parts[:-1]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = ".".join([*package[: len(package) - (node.level - 1)], *filter(None, [node.module])])
             for alias in node.names:
@@ -150,7 +155,7 @@ def test_rooms_of_the_plugin_import_in_one_direction() -> None:
     for path in sorted(plugin.rglob("*.py")):
         room = list(path.relative_to(plugin).parts[:-1])
         imports = found.setdefault(path.relative_to(plugin).as_posix(), set())
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom) and node.level:
                 base = [*room[: len(room) - (node.level - 1)], *(node.module or "").split(".")]
                 imports.add(f"{'/'.join(base)}.py")
@@ -241,7 +246,7 @@ def test_classes_have_at_most_20_methods() -> None:
             {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
         )
         for path in PYTHON
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef)
     }
     assert len(counts) > 200
@@ -258,7 +263,7 @@ MODULES_WITH_MANY_SIBLINGS = {
 def siblings_of(path: Path) -> set[str]:
     """The modules and folders beside a module that it imports."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             found |= {node.module.split(".")[0]} if node.module else {alias.name for alias in node.names}
     beside = {each.stem for each in path.parent.iterdir() if each.suffix == ".py" or each.is_dir()}

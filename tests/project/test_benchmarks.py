@@ -1,7 +1,5 @@
 """The benchmarks' circuits are what they say, and their reports show what was measured. No speed is tested."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial

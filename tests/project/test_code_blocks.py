@@ -3,8 +3,6 @@
 The outputs that are stored in the tutorials are those of a fresh run.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Pages that are generated are what their generators write, and speak of tests that exist."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The examples, in a reduced size, as a user runs them."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import math

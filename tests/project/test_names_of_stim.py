@@ -4,8 +4,6 @@ The tests compare with the releases that are installed. CI runs them with the ne
 that a new release of Stim adds fails here, until it is offered or listed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

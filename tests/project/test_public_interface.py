@@ -1,7 +1,5 @@
 """What users get from the public names is public too, and documented."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import inspect

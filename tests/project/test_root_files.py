@@ -1,7 +1,5 @@
 """The files for contributors, citations and releases say what is so."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Results of logical error rates: sums over seeds, and what they refuse."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import pickle

@@ -1,7 +1,5 @@
 """What the code on some pages takes for granted: the reader's own circuits, files and decoders."""
 
-from __future__ import annotations
-
 _FILES = r"""
 import pathlib
 import re

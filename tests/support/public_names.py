@@ -1,7 +1,5 @@
 """The public names: those in the reference of the documentation."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where circuits lie that others have published, and why tests that need them are skipped elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

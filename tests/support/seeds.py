@@ -1,7 +1,5 @@
 """The seeds of a random test, and what only ``make test-all`` runs, or ``.ci/run`` every tenth day."""
 
-from __future__ import annotations
-
 import zlib
 from datetime import date
 from typing import Any

@@ -1,7 +1,5 @@
 """Diagrams show every non-Clifford gate as what it is, and everything else as Stim draws it."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,7 +1,5 @@
 """Every type of diagram of every circuit that the package generates, and of random circuits."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re

@@ -1,7 +1,5 @@
 """Folded timelines: nothing of the circuit is lost, nothing overlaps, and rows are as wide as a screen."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter

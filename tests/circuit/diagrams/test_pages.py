@@ -1,7 +1,5 @@
 """Pages of circuits: their data, without a browser."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Pages of circuits in Chromium: clicks, keys, light and dark."""
 
-from __future__ import annotations
-
 import pathlib
 import shutil
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A measurement splits a density matrix into its branches; conditions are resolved
 branch.
 """
 
-from __future__ import annotations
-
 import copy
 import itertools
 from typing import Any

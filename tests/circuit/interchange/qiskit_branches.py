@@ -3,8 +3,6 @@
 A measurement splits a state into its two branches; conditions are read off the bits of a branch.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

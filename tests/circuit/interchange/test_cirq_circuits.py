@@ -1,7 +1,5 @@
 """Circuits of Cirq, read and written, with the same states."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

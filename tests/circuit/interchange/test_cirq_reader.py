@@ -1,7 +1,5 @@
 """Operations of Cirq that are no plain gates: the distribution of records is Cirq's, or they are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every instruction, written for Cirq, has the same distribution in Cirq, and there and back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import stim
@@ -118,12 +116,12 @@ def test_two_records_control_a_gate() -> None:
 
 def test_cirqs_simulator_runs_what_is_written() -> None:
     circuit = Circuit("RX 0\nMX(0.25) 0\nMR(0.1) 0\nCX rec[-1] 1\nM 1\nMPAD 1")
-    shots = cirq.DensityMatrixSimulator(seed=3).run(circuit.to_cirq(), repetitions=2000)
+    shots = cirq.DensityMatrixSimulator(seed=3).run(circuit.to_cirq(), repetitions=500)
     means = [shots.measurements[str(k)].mean() for k in range(4)]
     expected = [0.25, 0.5, 0.5, 1.0]
     for mean, probability in zip(means, expected, strict=True):
         assert mean == pytest.approx(
-            probability, abs=6 * np.sqrt(probability * (1 - probability) / 2000) + 1e-9
+            probability, abs=6 * np.sqrt(probability * (1 - probability) / 500) + 1e-9
         )
 
 

@@ -1,7 +1,5 @@
 """Types, names, ranges, conditions, delays and limits of OpenQASM mean what its specification says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The gates of OpenQASM's libraries have their definitions' unitaries, also under any number of controls."""
 
-from __future__ import annotations
-
 import pathlib
 import re
 

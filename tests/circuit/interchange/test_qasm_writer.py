@@ -1,7 +1,5 @@
 """Circuits become programs in OpenQASM with the same states and records."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

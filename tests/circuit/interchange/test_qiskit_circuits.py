@@ -1,7 +1,5 @@
 """Circuits of Qiskit, with the same states and distributions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

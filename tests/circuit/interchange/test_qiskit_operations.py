@@ -1,7 +1,5 @@
 """Operations of Qiskit beside its standard gates: exact, by their types and not by their names, or refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Building and changing circuits: what Stim's methods do to the tagged circuit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 The circuits are random and noisy. Their distributions come from the tests' own simulator.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from pathlib import Path

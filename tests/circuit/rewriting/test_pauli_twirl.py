@@ -1,7 +1,5 @@
 """The Pauli twirl of coherent noise, against the average over all Paulis, and what a decoder gains by it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The text of blocks that records switch, and of measurements and resets that are such blocks."""
 
-from __future__ import annotations
-
 import io
 import pickle
 

@@ -4,8 +4,6 @@
 ``test_exact_distribution`` mixes them with all other instructions.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

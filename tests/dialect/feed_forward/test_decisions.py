@@ -1,7 +1,5 @@
 """DECODE, bare and as a tag."""
 
-from __future__ import annotations
-
 import pytest
 import stim
 

@@ -1,7 +1,5 @@
 """The magic state cultivation circuits: what they prepare, check and cost, and their files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from stim_nonclifford.generators.cultivation.stages.rotations import opposite_ro
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import CpuEngine
 
+from ...support.seeds import slow
 from .test_cultivation_noise import CHANNELS
 
 ROOT = Path(__file__).parents[3]
@@ -109,7 +108,7 @@ def test_statistics_are_those_of_table_ii(distance: int) -> None:
     assert circuit_statistics(cultivation_circuit(distance, noise="none", gate="S")) == TABLE_II[distance]
 
 
-@pytest.mark.parametrize("noise", ["uniform", "none"])
+@pytest.mark.parametrize("noise", ["uniform", slow("none")])
 @pytest.mark.parametrize("injection", INJECTION_CHOICES)
 @pytest.mark.parametrize(
     ("distance", "options"),

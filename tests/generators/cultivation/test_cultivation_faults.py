@@ -1,7 +1,5 @@
 """Distance 7 tolerates faults of any kind; and the circuits are those of a list, so that they do not change unnoticed."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

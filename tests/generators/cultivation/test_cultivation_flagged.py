@@ -1,7 +1,5 @@
 """The flagged variant of distance 5: its fault distance, its size and its files."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import astuple, replace
 from pathlib import Path

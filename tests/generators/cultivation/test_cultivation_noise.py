@@ -1,7 +1,5 @@
 """The noise of the cultivation circuits, and the names of their files."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What the pages of the cultivation circuits show is what the generator makes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import astuple
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The generated circuits against the published ones, operation by operation."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from functools import lru_cache

@@ -1,9 +1,6 @@
 """The escape into a surface code: the grafted code, what its circuit checks and keeps, and how it decodes."""
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Iterable
 from itertools import combinations
 
 import numpy as np
@@ -12,13 +9,17 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import GateChoice, VariantChoice, end_to_end_circuit
-from stim_nonclifford.generators.cultivation.color_code import Coord, adjacent
+from stim_nonclifford.generators.cultivation.color_code import Coord
 from stim_nonclifford.generators.cultivation.matchable.grafted_code import GraftedCode
 from stim_nonclifford.generators.cultivation.matchable.grafts import GRAFTS
 from stim_nonclifford.generators.cultivation.matchable.surface_patch import Face, SurfacePatch, fitted_moments
 from stim_nonclifford.generators.cultivation.protocol import build_noiseless
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.rates.decoding.matching.detector_kinds import detector_kinds
+
+from ...support.laws.exact import rank
+from .test_cultivation_circuits import assert_nearest_neighbours
+from .test_cultivation_end_to_end import faults, without_logical_x
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 
@@ -55,16 +56,6 @@ def grafted_checks(cultivated: int, distance: int) -> tuple[Checks, Checks]:
     bottom = [site for site in code.color_code.data if site[1] == 0]
     long = {"X": code.patch.logical_x[cultivated:], "Z": code.patch.logical_z[cultivated:]}
     return checks, {basis: [frozenset([*bottom, *long[basis]])] for basis in "XZ"}
-
-
-def rank(rows: Iterable[int]) -> int:
-    pivots: dict[int, int] = {}
-    for row in rows:
-        while row and row.bit_length() in pivots:
-            row ^= pivots[row.bit_length()]
-        if row:
-            pivots[row.bit_length()] = row
-    return len(pivots)
 
 
 def shortest_logical(checks: list[frozenset[Coord]], logical: frozenset[Coord], data: list[Coord]) -> int:
@@ -143,21 +134,12 @@ def test_neighbours_qubits_and_moments(cultivated: int, size: tuple[int, int]) -
     """The published circuits into d2 = 15 have 454 and 463 qubits, 129 and 199 moments, with as many cycles."""
     circuit = matchable(cultivated, 15, noise="none", rounds=6)
     assert (circuit.num_qubits, circuit.num_ticks) == size
-    site = {qubit: (int(x), int(y)) for qubit, (x, y) in circuit.get_final_qubit_coordinates().items()}
-    for instruction in circuit:
-        if instruction.name == "CX":
-            for control, target in instruction.target_groups():
-                if not control.is_measurement_record_target:
-                    assert adjacent(site[control.value], site[target.value])
+    assert_nearest_neighbours(circuit)
 
 
 def proxy(cultivated: int, distance: int, rounds: int) -> stim.Circuit:
     """The S-proxy without observable 0, logical X, which is random."""
-    found = stim.Circuit()
-    for instruction in matchable(cultivated, distance, gate="S", rounds=rounds):
-        if instruction.name != "OBSERVABLE_INCLUDE" or instruction.gate_args_copy() == [1]:
-            found.append(instruction)
-    return found
+    return without_logical_x(matchable(cultivated, distance, gate="S", rounds=rounds))
 
 
 def test_every_two_faults_are_seen_and_the_rest_is_matched() -> None:
@@ -169,13 +151,10 @@ def test_every_two_faults_are_seen_and_the_rest_is_matched() -> None:
     assert mask.tolist() == [kind.postselected for kind in kinds]
     assert mask.sum() == 26
     flips_of: dict[frozenset[int], set[bool]] = {}
-    for error in model.flattened():
-        if error.type == "error":
-            targets = error.targets_copy()
-            detectors = frozenset(t.val for t in targets if t.is_relative_detector_id())
-            flips_of.setdefault(detectors, set()).add(len(detectors) < len(targets))
-            if not mask[list(detectors)].any():
-                assert all(sum(kinds[k].basis == basis for k in detectors) <= 2 for basis in "XZ")
+    for detectors, flips, _ in faults(model):
+        flips_of.setdefault(detectors, set()).add(bool(flips))
+        if not mask[list(detectors)].any():
+            assert all(sum(kinds[k].basis == basis for k in detectors) <= 2 for basis in "XZ")
     # Fewer than three faults flip no observable unseen.
     assert flips_of.get(frozenset(), {False}) == {False}
     assert all(len(flips) == 1 for flips in flips_of.values())
@@ -188,13 +167,11 @@ def test_decoder_knows_the_extended_checks() -> None:
     kinds, mask = detector_kinds(model), decoder.postselected_detectors(model)
     known = {k for k, kind in enumerate(kinds) if kind.postselected and kind.basis is not None}
     assert len(known) == 4
-    errors: dict[frozenset[int], bool] = {}
-    for error in model.flattened():
-        if error.type == "error":
-            targets = error.targets_copy()
-            detectors = frozenset(t.val for t in targets if t.is_relative_detector_id())
-            if known & detectors and len(detectors) <= 2 and not mask[list(detectors - known)].any():
-                errors[detectors] = len(detectors) < len(targets)
+    errors = {
+        detectors: bool(observables)
+        for detectors, observables, _ in faults(model)
+        if known & detectors and len(detectors) <= 2 and not mask[list(detectors - known)].any()
+    }
     rows, flips = [], []
     for a, b in combinations(errors, 2):
         if a & b & known and not known & (a ^ b):
@@ -206,7 +183,6 @@ def test_decoder_knows_the_extended_checks() -> None:
     found, gaps = compiled.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=packed)
     wrong = (found[:, 0] >> 1 & 1) != flips
     assert 0 < wrong.sum() < len(rows) / 2
-    print(len(rows), wrong.sum(), gaps[wrong].max(), gaps.max())
     assert gaps[wrong].max() < 45
 
 
@@ -236,12 +212,10 @@ def test_distance_five_decodes() -> None:
     # 89 in cultivation, 4 helpers in each round, and 18 tiles in the first one, then 6.
     assert mask.sum() == 89 + 3 * 4 + 18 + 2 * 6
     errors = matched = 0
-    for error in model.flattened():
-        if error.type == "error":
-            detectors = [t.val for t in error.targets_copy() if t.is_relative_detector_id()]
-            if not mask[detectors].any():
-                errors += 1
-                matched += all(sum(kinds[k].basis == basis for k in detectors) <= 2 for basis in "XZ")
+    for detectors, _, _ in faults(model):
+        if not mask[list(detectors)].any():
+            errors += 1
+            matched += all(sum(kinds[k].basis == basis for k in detectors) <= 2 for basis in "XZ")
     assert 0.99 < matched / errors <= 1
     decoder = DesaturatedGapDecoder().compile_decoder_for_dem(dem=model)
     sampler = proxy(5, 9, 2).compile_detector_sampler(seed=3)

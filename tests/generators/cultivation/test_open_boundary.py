@@ -1,7 +1,5 @@
 """The gap of an open time boundary: what a machine knows before the state is measured."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Python started in a checkout that is not built says what to do."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The wheel has all that users need: built, installed where this checkout is out of sight, and run."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 import zipfile

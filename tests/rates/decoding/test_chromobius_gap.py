@@ -1,7 +1,5 @@
 """The complementary gap of color codes: boundary tiles, exhaustive computations, and what is refused."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

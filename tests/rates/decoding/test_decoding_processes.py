@@ -1,7 +1,5 @@
 """Processes that decode parts of batches: the same answers, the same errors, and none that is left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

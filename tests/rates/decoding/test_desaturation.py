@@ -1,7 +1,5 @@
 """Matching after desaturation: pairs of errors that flip the same postselected detector are explained."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """PyMatching predicts the same without the detectors of parts of its graph that flip no observable."""
 
-from __future__ import annotations
-
 import numpy as np
 import pymatching
 import pytest

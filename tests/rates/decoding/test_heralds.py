@@ -1,7 +1,5 @@
 """Heralds reweight the errors that they announce."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Errors of leaked and lost qubits are decomposed into edges, apart from the heralds that announce them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pymatching
 import pytest
@@ -12,6 +10,7 @@ from sinter_plugin import HeraldedMatchingDecoder, herald_detectors
 from stim_nonclifford.simulation.compiler.heralds import with_heralds_apart
 
 from ...support.rates.heralded_circuits import qubits_of, with_heralds
+from ...support.seeds import slow
 from ...support.texts.memory_circuits import memory
 
 MEMORIES = ["rotated_memory_x", "rotated_memory_z", "unrotated_memory_x", "unrotated_memory_z"]
@@ -73,8 +72,14 @@ def check_parts(
     assert announced
 
 
-@pytest.mark.parametrize("channel", ["LEAKAGE(0.001)", "LOSS(0.001)"])
-@pytest.mark.parametrize("name", MEMORIES)
+@pytest.mark.parametrize(
+    ("name", "channel"),
+    [
+        *((name, "LEAKAGE(0.001)") for name in MEMORIES),
+        (MEMORIES[0], "LOSS(0.001)"),
+        *(slow(name, "LOSS(0.001)") for name in MEMORIES[1:]),
+    ],
+)
 def test_ancillas_of_memories(name: str, channel: str) -> None:
     circuit = leaky_memory(name, channel)
     heralds = herald_detectors(circuit)

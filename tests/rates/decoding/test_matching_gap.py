@@ -1,7 +1,5 @@
 """The complementary gap: PyMatching's predictions, and from counts to curves. See also test_matching_gap_exact."""
 
-from __future__ import annotations
-
 import collections
 from pathlib import Path
 from typing import Any

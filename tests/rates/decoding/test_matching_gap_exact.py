@@ -1,7 +1,5 @@
 """The complementary gap of small random models, against the likeliest of all sets of errors."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Least weights of matchings by distances, against all matchings and against PyMatching."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

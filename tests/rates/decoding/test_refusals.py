@@ -1,7 +1,5 @@
 """What decoders refuse: an error model that they have no answers for, and heralds that it does not have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Budgets by gate, and their heat maps over the qubits' places."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import pytest
 import stim

@@ -1,7 +1,5 @@
 """Error budgets: complete sums, and sampled weights against exact ones. For derivatives see test_faults_by_oracle."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Rates of factories: wide vectors, states that only kept shots have, random checks."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

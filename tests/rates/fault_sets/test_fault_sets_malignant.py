@@ -1,7 +1,5 @@
 """Fault distances and malignant sets."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Logical error rates of cultivation from fault sets, against exact published values (arXiv 2609.18922)."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

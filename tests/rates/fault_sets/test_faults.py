@@ -1,7 +1,5 @@
 """Faults as places in the circuit: many sets at once, and the failures that are counted."""
 
-from __future__ import annotations
-
 import dataclasses
 import resource
 from typing import Any
@@ -25,7 +23,7 @@ from ...support.seeds import seeds
 FAMILIES = ALL_FAMILIES - {Family.REPEAT}
 
 
-@pytest.mark.parametrize("seed", seeds(40, quick=15))
+@pytest.mark.parametrize("seed", seeds(40, quick=6))
 def test_many_fault_sets_at_once(seed: int) -> None:
     """As the reference engine says for each of them, and as calls for one set at a time."""
     rng = np.random.default_rng([607, seed])

@@ -1,7 +1,5 @@
 """What budgets say of noise that is no Pauli error: where twirled errors came from, and finite differences."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Refusals of questions about fault sets: each names what is wrong, and what helps."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from typing import Any, Literal

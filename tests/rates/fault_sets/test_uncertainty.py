@@ -1,7 +1,5 @@
 """The printed uncertainty of a rate is the one that holds, and decides when a search stops."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Python's collector of cycles is paused while a circuit is compiled, and only then."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 

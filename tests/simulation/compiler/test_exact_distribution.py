@@ -1,10 +1,8 @@
 """The distribution of a plan's outputs equals that of a density-matrix simulation, without sampling.
 
-By default 1000 random circuits over all instructions are compared, a quarter of them found by Hypothesis.
+By default 1000 random circuits over all instructions are compared, a tenth of them found by Hypothesis.
 ``STIM_NONCLIFFORD_CIRCUITS=50000`` compares as many as it says.
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
@@ -33,7 +31,7 @@ from ...support.seeds import seeds
 
 TOLERANCE = 1e-10
 NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_CIRCUITS", "1000"))
-NUM_FOUND = NUM_CIRCUITS // 4
+NUM_FOUND = NUM_CIRCUITS // 10
 """Circuits that Hypothesis chooses."""
 NUM_SEEDS = 20
 CIRCUITS_PER_SEED = -(-(NUM_CIRCUITS - NUM_FOUND) // NUM_SEEDS)
@@ -138,7 +136,7 @@ def test_random_circuits(seed: int) -> None:
         assert_detectors_agree(circuit, compiled, f"seed {seed}, {k}")
 
 
-@pytest.mark.parametrize("seed", seeds(10, quick=2, first=100))
+@pytest.mark.parametrize("seed", seeds(10, quick=1, first=100))
 def test_postselection(seed: int) -> None:
     """Random masks, and random choices of what is reported, in any order. Nothing is sampled."""
     for k in range(CIRCUITS_PER_MASK_SEED):
@@ -218,13 +216,13 @@ def test_examples_are_diverse() -> None:
 def test_reference_is_the_most_likely_sample() -> None:
     """Seeds [200, 0], [200, 1], ...: the records, where no two outcomes are equally likely."""
     unique = 0
-    for k in range(150):
+    for k in range(75):
         circuit, compiled = example(200, k)
         reference = unique_reference(circuit)
         if reference is not None:
             assert compiled.reference_records() == mask_of(reference[0]), f"{k}\n{circuit}"
             unique += 1
-    assert unique > 50
+    assert unique > 25
 
 
 def test_reference_follows_the_order_of_the_circuit() -> None:

@@ -1,7 +1,5 @@
 """Decisions by the components of a matching graph, against PyMatching on the whole graph."""
 
-from __future__ import annotations
-
 import numpy as np
 import pymatching
 import pytest

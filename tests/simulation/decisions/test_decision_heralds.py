@@ -1,7 +1,5 @@
 """Heralds tell a decoder that decides which errors may have happened."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What decoders are told: error models of questions, and what known flips do."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Circuits with decisions where no decoder is asked, and decoders that do not answer as they should."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Statistical comparisons reject a correct sampler with a probability below ``ALPHA`` each.
 """
 
-from __future__ import annotations
-
 import itertools
 import zlib
 from collections.abc import Sequence
@@ -44,6 +42,18 @@ def _hash(seed: int, name: int, detectors: tuple[int, ...], count: int) -> tuple
     return tuple(np.random.default_rng([seed, name, *detectors, 7]).integers(0, 2, count).tolist())
 
 
+def packed_answers(
+    seed: int, model: stim.DetectorErrorModel, detectors: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.uint8]:
+    """The answers for rows of packed bits."""
+    bits = np.unpackbits(detectors, axis=1, count=model.num_detectors, bitorder="little")
+    keys = bits @ (1 << np.arange(model.num_detectors))
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    found = [answers_of_mock(seed, model, tuple(row)) for row in bits[first].tolist()]
+    answers = np.array(found, dtype=np.uint8).reshape(len(first), model.num_observables)
+    return np.packbits(answers[which], axis=1, bitorder="little")
+
+
 class Mock:
     """A decoder that answers with hashes."""
 
@@ -58,11 +68,7 @@ class Mock:
         self.models.append(model)
 
     def decide(self, number: int, detectors: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        model = self.models[number]
-        bits = np.unpackbits(detectors, axis=1, count=model.num_detectors, bitorder="little")
-        found = [answers_of_mock(self.seed, model, tuple(row)) for row in bits.tolist()]
-        answers = np.array(found, dtype=np.uint8).reshape(len(bits), model.num_observables)
-        return np.packbits(answers, axis=1, bitorder="little")
+        return packed_answers(self.seed, self.models[number], detectors)
 
 
 class ExactMock:

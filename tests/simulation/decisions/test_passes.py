@@ -1,7 +1,5 @@
 """Shots are drawn in passes: no pass changes the past, and nothing but the seed decides."""
 
-from __future__ import annotations
-
 import functools
 import pickle
 from typing import Any

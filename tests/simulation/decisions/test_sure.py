@@ -1,7 +1,5 @@
 """SURE: the complementary gap of a record's correction, against gaps that are calculated separately."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -4,8 +4,6 @@ Statistical comparisons reject a correct engine with a probability below ``ALPHA
 hundred.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any
@@ -31,7 +29,7 @@ from ...support.oracle.density_matrix import Distribution, Records, record_distr
 from ...support.seeds import seeds
 from ..engines.trajectories.test_switched_blocks import random_switched_text
 from .decoders import FunctionDecoder
-from .test_decisions_by_oracle import ExactMock, answers_of_mock
+from .test_decisions_by_oracle import ExactMock, packed_answers
 
 ALPHA = 1e-9
 POWER = 1e-12
@@ -53,11 +51,7 @@ class CompiledHash(sinter.CompiledDecoder):  # type: ignore[misc]
         self.seed, self.model = seed, model
 
     def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Any) -> Any:
-        count = self.model.num_detectors
-        bits = np.unpackbits(bit_packed_detection_event_data, axis=1, count=count, bitorder="little")
-        found = [answers_of_mock(self.seed, self.model, tuple(row)) for row in bits.tolist()]
-        answers = np.array(found, dtype=np.uint8).reshape(len(bits), self.model.num_observables)
-        return np.packbits(answers, axis=1, bitorder="little")
+        return packed_answers(self.seed, self.model, bit_packed_detection_event_data)
 
 
 def chosen(branch: Branch, records: Records) -> tuple[bool, ...]:

@@ -1,7 +1,5 @@
 """What a shot costs is said before it is paid: as an error if the memory is too small, else as a warning."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The options of engines: one definition, and every signature that has them agrees with it."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable

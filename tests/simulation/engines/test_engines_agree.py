@@ -1,7 +1,5 @@
 """The CPU engine gives the same shots as the reference engine, however it is configured and called."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 
@@ -66,13 +64,7 @@ def assert_same_shots(
             assert cpu.count(SEED, first_shot, shots, limit, list_errors=listed) == expected, where
 
 
-@pytest.mark.parametrize("name", FIXED)
-def test_fixed_circuits(name: str) -> None:
-    for kind, plan in plans_of(FIXED[name]):
-        assert_same_shots(plan, CpuEngine(plan), 1000, 60, f"{name}, {kind}")
-
-
-@pytest.mark.parametrize("seed", seeds(20, quick=6))
+@pytest.mark.parametrize("seed", seeds(20, quick=3))
 def test_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ...; every other one is mirrored."""
     for k, rng, circuit in seeded_circuits(seed, 6, num_qubits=2 + seed % 4, num_operations=30):
@@ -128,19 +120,19 @@ def test_every_instruction_set(name: str, instruction_set: str) -> None:
         np.testing.assert_array_equal(engine.sample_kept(SEED, 0, 3000), rows)
 
 
-@pytest.mark.parametrize("instruction_set", available_instruction_sets())
-def test_likely_outputs(instruction_set: str) -> None:
+def test_likely_outputs() -> None:
     ones = 0
     for seed in range(40):
         for k, _, circuit in seeded_circuits(seed, 3, num_qubits=2 + seed % 4, num_operations=30):
             plan = Circuit(str(circuit)).compile().record_plan()
-            likely = CpuEngine(plan, instruction_set=instruction_set).likely_outputs()
-            assert likely.dtype == np.bool_
-            assert likely.shape == (plan.num_outputs,)
-            np.testing.assert_array_equal(
-                likely, likely_outputs(plan), err_msg=f"seed {seed}, {k}\n{circuit}"
-            )
-            ones += int(likely.sum())
+            expected = likely_outputs(plan)
+            for instruction_set in available_instruction_sets():
+                likely = CpuEngine(plan, instruction_set=instruction_set).likely_outputs()
+                assert likely.dtype == np.bool_
+                assert likely.shape == (plan.num_outputs,)
+                where = f"seed {seed}, {k}, {instruction_set}\n{circuit}"
+                np.testing.assert_array_equal(likely, expected, err_msg=where)
+            ones += int(expected.sum())
     assert ones > 50
 
 
@@ -310,7 +302,7 @@ def test_split_calls(name: str, engine: Callable[[SamplingPlan], SamplingEngine]
     start = BLOCK_SHOTS - 50
     ends = [start + end for end in itertools.accumulate(parts)]
     for kind, plan in plans_of(FIXED[name]):
-        if engine is ReferenceEngine and kind not in ("records", "counts"):
+        if engine is ReferenceEngine and (name == "wide" or kind not in ("records", "counts")):
             continue
         whole, split = engine(plan), engine(plan)
         pieces = [split.sample_kept(SEED, end - size, size) for end, size in zip(ends, parts, strict=True)]

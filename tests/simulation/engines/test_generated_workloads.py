@@ -1,7 +1,5 @@
 """Coherent noise on surface codes and random circuits, generated: what test_reference_circuits asks of published ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats

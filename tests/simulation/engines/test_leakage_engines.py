@@ -1,7 +1,5 @@
 """Leakage in engines: all draw the same shots, in every form of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

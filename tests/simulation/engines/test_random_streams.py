@@ -1,7 +1,5 @@
 """The random words of both engines are those of Philox4x64-10, for every 64-bit seed and index."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,8 +3,6 @@
 The files are not part of the project; without them, the tests are skipped.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from stim_nonclifford import Circuit

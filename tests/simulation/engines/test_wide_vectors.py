@@ -1,7 +1,5 @@
 """Exact outcome laws where the coefficient vector is wide enough for phases that are kept apart from it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every kernel of the GPU engine compiles to machine code, and what it needs leaves room for enough threads."""
 
-from __future__ import annotations
-
 import ctypes
 
 import pytest

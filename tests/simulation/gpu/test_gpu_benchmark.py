@@ -1,7 +1,5 @@
 """The benchmark and the checks of the GPU engine run on a stand-in for CuPy, count work as by hand, and say what is wrong."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any

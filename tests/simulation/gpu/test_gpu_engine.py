@@ -3,8 +3,6 @@
 On the host a kernel's threads run one after another. What a GPU runs is compared in ``test_ptx_engine``.
 """
 
-from __future__ import annotations
-
 import types
 from typing import Any, NamedTuple
 
@@ -139,9 +137,9 @@ def test_size_of_the_store_changes_nothing(cache_bytes: int) -> None:
             cpu = CpuEngine(plan)
             engine = GpuEngine(plan, host(), cache_bytes=cache_bytes)
             for _ in range(2):
-                rows = cpu.sample_kept(SEED, 77, 5000)
-                np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 5000), rows, err_msg=kind)
-                assert engine.count(SEED, 77, 5000) == cpu.count(SEED, 77, 5000)
+                rows = cpu.sample_kept(SEED, 77, 2000)
+                np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 2000), rows, err_msg=kind)
+                assert engine.count(SEED, 77, 2000) == cpu.count(SEED, 77, 2000)
             assert engine.statistics()["bytes"] <= cache_bytes
 
 

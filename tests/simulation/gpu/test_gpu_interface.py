@@ -1,7 +1,5 @@
 """What users say to get the GPU engine, and what they are told where there is no GPU."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The GPU engine on a GPU gives the shots of the CPU engine. Skipped where there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

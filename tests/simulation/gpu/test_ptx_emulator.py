@@ -1,7 +1,5 @@
 """The emulator of kernels reports each kind of mistake, and translates nothing that it does not know."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The GPU engine, with the kernels that a GPU runs, gives the shots of the CPU engine: see ``tests/simulation/gpu/ptx``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small texts take little time: what took seconds, or grew as the square or cube of a number, is linear."""
 
-from __future__ import annotations
-
 import pytest
 
 from ...support.processes.limited_process import run_limited

@@ -10,8 +10,6 @@ many. A crash or a hang in C++ ends the process: the text is then in ``last_case
 the test, and what ran for too long in ``traceback.txt``.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import random

@@ -1,7 +1,5 @@
 """Long runs: bounded memory, Ctrl-C, and other threads of Python."""
 
-from __future__ import annotations
-
 import math
 import resource
 

@@ -3,8 +3,6 @@
 The cases are fixed by their numbers. ``STIM_NONCLIFFORD_FUZZ`` says, as in ``test_fuzzed_input``, how many there are.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Coherent noise: what adds up, when the twirl's model is recommended, and what refuses fault sets."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

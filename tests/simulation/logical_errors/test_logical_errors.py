@@ -1,7 +1,5 @@
 """Questions about logical errors that no number answers: refused by functions, warned of by samplers."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import partial

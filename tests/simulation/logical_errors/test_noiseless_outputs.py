@@ -1,7 +1,5 @@
 """Which outputs are random without noise, against density matrices, and in circuits that can be read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import numpy as np

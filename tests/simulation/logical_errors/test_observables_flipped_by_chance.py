@@ -1,7 +1,5 @@
 """Observables that single errors flip with a probability other than 0 and 1: no decoder can save them."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from typing import Any

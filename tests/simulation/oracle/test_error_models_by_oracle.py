@@ -4,8 +4,6 @@ A model is exact for detectors and observables that depend on noise alone. What 
 looked at here.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The CPU engine's outcome laws of T gates, against amplitudes without rounding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

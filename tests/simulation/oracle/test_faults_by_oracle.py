@@ -3,8 +3,6 @@
 The oracle simulates each circuit as it is, with all its noise, and knows nothing of faults, plans or sums.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -20,7 +18,8 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.results import NoisePlace
+from stim_nonclifford.rates.results import LogicalErrorRate, NoisePlace
+from stim_nonclifford.simulation.faults import CircuitFault
 
 from ...support.oracle.certain_circuits import certain_circuit
 from ...support.oracle.density_matrix import detector_distribution as all_outputs
@@ -113,7 +112,7 @@ def cases(seed: int, count: int = CIRCUITS_PER_SEED, **options: Any) -> list[Cas
     return [case for case in found if case is not None and case.circuit.num_observables > 0]
 
 
-def assert_exact(found: snc.LogicalErrorRate, case: Case, circuit: stim.Circuit) -> None:
+def assert_exact(found: LogicalErrorRate, case: Case, circuit: stim.Circuit) -> None:
     """Compares all numbers of a rate with the oracle's."""
     flips = case.flips(circuit)
     right = flips.pop((0,) * circuit.num_observables, 0.0)
@@ -197,7 +196,7 @@ def described(place: Place, error: Error) -> tuple[Any, ...]:
     return place.line, place.name, tuple(f"{letter}{qubit}" for qubit, letter in error.pauli), records
 
 
-def named(fault: snc.CircuitFault) -> tuple[Any, ...]:
+def named(fault: CircuitFault) -> tuple[Any, ...]:
     """The same of a fault, whose Pauli has the order of the circuit."""
     factors = sorted(filter(None, fault.pauli.split("*")), key=lambda factor: int(factor[1:]))
     return fault.line, fault.instruction, tuple(factors), fault.records
@@ -217,7 +216,7 @@ def test_outcome_probabilities(seed: int) -> None:
             continue
         groups = groups_of(faults)
         rng = np.random.default_rng([200 + seed, k, 1])
-        sets: list[list[snc.CircuitFault]] = []
+        sets: list[list[CircuitFault]] = []
         expected: list[list[float]] = []
         for size in (0, 1, 1, 2, 3):
             happening: dict[tuple[int, int], Error] = {}
@@ -249,9 +248,9 @@ def test_outcome_probabilities(seed: int) -> None:
     assert compared > 3 * CIRCUITS_PER_SEED
 
 
-def groups_of(faults: Sequence[snc.CircuitFault]) -> dict[tuple[int, int], list[snc.CircuitFault]]:
+def groups_of(faults: Sequence[CircuitFault]) -> dict[tuple[int, int], list[CircuitFault]]:
     """The faults by line and number of the group, which are counted here by their order."""
-    found: dict[tuple[int, int], list[snc.CircuitFault]] = defaultdict(list)
+    found: dict[tuple[int, int], list[CircuitFault]] = defaultdict(list)
     numbers: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
     for fault in faults:
         groups = numbers[fault.line]

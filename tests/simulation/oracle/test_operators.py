@@ -1,7 +1,5 @@
 """Non-Clifford gates and general properties of the density-matrix simulator."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Statistical comparisons reject a correct simulator with a probability below ``AL
 are fewer than 5000 of them, so that a whole run raises a false alarm with a probability below 1e-6.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -153,7 +151,7 @@ def assert_lines_agree_with_stim(lines: str, seed: int) -> None:
             assert_agrees_with_stim(circuit, seed)
 
 
-@pytest.mark.parametrize("seed", seeds(20, quick=8))
+@pytest.mark.parametrize("seed", seeds(20, quick=3))
 def test_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ...; significance ``ALPHA`` each."""
     for k in range(CIRCUITS_PER_SEED):
@@ -161,7 +159,7 @@ def test_random_circuits(seed: int) -> None:
         assert_agrees_with_stim(circuit, seed)
 
 
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", seeds(10, quick=3, first=100))
 def test_detectors_match_the_detector_error_model(seed: int) -> None:
     """The exact distribution of the flips, for noise that consists of independent Pauli errors.
 
@@ -193,7 +191,7 @@ def random_clifford_circuit(seed: int, k: int, families: frozenset[Family]) -> s
     return random_circuit(rng, num_qubits=1 + k % 5, num_operations=25, instructions=families)
 
 
-@pytest.mark.parametrize("seed", range(200, 210))
+@pytest.mark.parametrize("seed", seeds(10, quick=3, first=200))
 def test_reference_samples_match_stim(seed: int) -> None:
     """Exact equality, with one group of targets per instruction.
 

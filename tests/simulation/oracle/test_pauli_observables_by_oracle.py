@@ -4,8 +4,6 @@ The Paulis are chosen so that they have one value without noise, alone or togeth
 oracle, each of them is measured at its place.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

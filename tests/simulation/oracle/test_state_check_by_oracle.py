@@ -5,8 +5,6 @@ record says in which frame the logical Paulis are. The oracle has the trace of e
 for all records: no measurement of the state, no frame and no fidelity of the package enters.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """EXP_VAL: its forms, its values against density matrices, and what it must not change."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 
@@ -74,7 +72,7 @@ def quick_circuit(rng: np.random.Generator, k: int) -> snc.Circuit:
             return found
 
 
-@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=2))
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=1))
 def test_averages_given_the_records_so_far(seed: int) -> None:
     # Exact on both sides: the distribution of the plan's outputs, and the density matrix.
     for k in range(-(-NUM_CIRCUITS // NUM_SEEDS)):
@@ -96,7 +94,7 @@ def test_averages_given_the_records_so_far(seed: int) -> None:
 def test_each_shot_has_the_value_of_its_own_state() -> None:
     # Without noise and resets, the records so far determine the state.
     checked = 0
-    for k in range(60):
+    for k in range(30):
         rng = np.random.default_rng([20, k])
         num_qubits = 2 + int(rng.integers(3))
         pure = random_circuit(rng, num_qubits=num_qubits, num_operations=25, instructions=PURE)
@@ -109,7 +107,7 @@ def test_each_shot_has_the_value_of_its_own_state() -> None:
                 key = tuple(shot[:length].astype(int).tolist())
                 assert value == pytest.approx(traces[key] / weights[key], abs=1e-8)
                 checked += 1
-    assert checked > 5000
+    assert checked > 2500
 
 
 TELEPORTED_T = """
@@ -196,7 +194,7 @@ def test_shots_do_not_depend_on_calls() -> None:
 
 
 def test_bits_are_those_without_expectation_values() -> None:
-    for k in range(100):
+    for k in range(40):
         rng = np.random.default_rng([22, k])
         circuit = random_circuit(rng, num_qubits=4, num_operations=25)
         if k == 0:

@@ -1,7 +1,5 @@
 """EXP_VAL with noise that is no Pauli error: leakage, loss, decays, biased readout."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

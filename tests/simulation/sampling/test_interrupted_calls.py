@@ -1,7 +1,5 @@
 """A call that ends with an exception takes no shots, and leaves the sampler as it was."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 import sys

@@ -1,7 +1,5 @@
 """Streams of kept shots: the shots of ``sample_kept``, with their numbers, in flat memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

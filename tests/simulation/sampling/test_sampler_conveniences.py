@@ -1,7 +1,5 @@
 """What samplers and counts say of themselves: seeds, texts, rates, rows for Sinter, unpacked bits."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import warnings

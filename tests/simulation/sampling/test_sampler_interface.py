@@ -1,7 +1,5 @@
 """The samplers have Stim's methods, and give Stim's arrays and files where there is only one answer."""
 
-from __future__ import annotations
-
 import itertools
 import pathlib
 from typing import Any

@@ -1,7 +1,5 @@
 """Threads of Python that share a sampler or an engine: their calls follow one another."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

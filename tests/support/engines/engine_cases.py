@@ -1,7 +1,5 @@
 """Circuits, and the plans made of them, on which engines are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

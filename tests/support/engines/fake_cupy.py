@@ -4,8 +4,6 @@ Streams, events and devices do nothing but write what happens into a log. Kernel
 definitions at the head of their source.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib.machinery

@@ -4,8 +4,6 @@ Written from the description of ``stim_nonclifford.simulation.plan``: what a row
 which probabilities they occur. Of the package only ``engines.reference.outcome_law`` is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

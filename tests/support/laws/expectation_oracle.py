@@ -1,7 +1,5 @@
 """Expectation values by simulation of density matrices, and random circuits that ask for them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

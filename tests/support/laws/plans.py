@@ -1,7 +1,5 @@
 """Plans made of what the two sweeps find."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The records of circuits with quasi-static noise, as a mixture over what is drawn for each qubit."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

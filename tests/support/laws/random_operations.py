@@ -1,7 +1,5 @@
 """Lists of operations as the forward sweep makes them."""
 
-from __future__ import annotations
-
 import random
 
 from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind, RotationTerm

@@ -1,7 +1,5 @@
 """The records of a circuit, compared with those of the tests' own simulator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import stim

@@ -1,7 +1,5 @@
 """Steps of programs, in a form in which two programs can be compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stim_nonclifford.simulation.compiler.program.program import Program

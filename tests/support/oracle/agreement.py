@@ -1,12 +1,9 @@
 """A test of whether samples come from a given distribution, with a rigorous error probability."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 import scipy.stats
 
 PIECE = 10
@@ -39,11 +36,16 @@ def _p_value_of_piece(samples: npt.NDArray[np.bool_], distribution: Mapping[tupl
     probabilities = np.zeros(2**num_bits)
     for bits, probability in distribution.items():
         probabilities[int(np.dot(bits, weights))] += probability
-    # Entry m of a Walsh-Hadamard transform is the sum over x of (-1)^(parity of x & m).
-    transform = scipy.linalg.hadamard(2**num_bits)
-    all_counts = np.concatenate([counts, (shots - transform @ counts)[1:] // 2])
-    expected = np.concatenate([probabilities, (1 - transform @ probabilities)[1:] / 2])
+    all_counts = np.concatenate([counts, (shots - _transformed(counts))[1:] // 2])
+    expected = np.concatenate([probabilities, (1 - _transformed(probabilities))[1:] / 2])
     expected = np.where(expected < 1e-12, 0, np.where(expected > 1 - 1e-12, 1, expected))
     lower = scipy.stats.binom.cdf(all_counts, shots, expected)
     upper = scipy.stats.binom.sf(all_counts - 1, shots, expected)
     return float(2 * np.minimum(lower, upper).min() * len(expected))
+
+
+def _transformed(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """The Walsh-Hadamard transform, whose entry m is the sum over x of (-1)^(parity of x & m) times entry x."""
+    for _ in range(len(values).bit_length() - 1):
+        values = np.concatenate([values[::2] + values[1::2], values[::2] - values[1::2]])
+    return values

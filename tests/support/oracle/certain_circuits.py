@@ -10,8 +10,6 @@ Noise stands everywhere in between. Records whose value is certain, sums of reco
 that are random, become detectors and observables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Gates controlled by records, read from a tagged CZ."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

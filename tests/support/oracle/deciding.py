@@ -4,8 +4,6 @@ Where a circuit decides, each branch of the density matrix asks the decoder, whi
 branch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import stim

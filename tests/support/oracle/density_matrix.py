@@ -8,11 +8,9 @@ matrix rho to ``weight * K rho K^dagger``. Branches that end up with equal recor
 Sweep bits are 0, as in Stim's samplers when no sweep data is given.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +34,7 @@ Distribution = dict[Records, float]
 Term = tuple[float, Records, Matrix]
 # The records, and whether the current chain of correlated errors has already fired.
 Key = tuple[Records, bool]
-# A density matrix of n qubits with one axis per row bit, then one axis per column bit.
+# A density matrix of n qubits with one axis per row bit, then one axis per column bit; or many, with a first axis.
 Tensor = npt.NDArray[np.complex128]
 
 MISREAD = re.compile(r"READOUT_NOISE\(p01=(.*), p10=(.*)\)")
@@ -90,9 +88,9 @@ def sandwich(rho: Tensor, operator: Matrix, qubits: Sequence[int]) -> Tensor:
 
 def _axes(rho: Tensor, qubits: Sequence[int]) -> tuple[list[int], list[int]]:
     """The row axes and the column axes of some qubits."""
-    # The first qubit is the least significant bit, hence the last axis.
-    rows = list(reversed(qubits))
-    return rows, [rho.ndim // 2 + qubit for qubit in rows]
+    # The first qubit is the least significant bit, hence the last axis. An odd one is that of the branches.
+    rows = [rho.ndim % 2 + qubit for qubit in reversed(qubits)]
+    return rows, [rho.ndim // 2 + row for row in rows]
 
 
 def superoperators(instrument: Iterable[Term]) -> dict[Records, Matrix]:
@@ -112,7 +110,15 @@ def superoperators(instrument: Iterable[Term]) -> dict[Records, Matrix]:
 def probability(rho: Tensor) -> float:
     """The trace of a density matrix."""
     dimension = 2 ** (rho.ndim // 2)
-    return float(np.trace(rho.reshape(dimension, dimension)).real)
+    return float(rho.reshape(dimension, dimension).trace().real)
+
+
+def _probabilities(branches: Mapping[Key, Tensor]) -> dict[Key, float]:
+    """The traces of all density matrices."""
+    together = np.stack(list(branches.values()))
+    dimension = 2 ** (together.ndim // 2)
+    traces = together.reshape(-1, dimension, dimension).trace(axis1=1, axis2=2).real
+    return dict(zip(branches, traces.tolist(), strict=True))
 
 
 class Simulator:
@@ -235,23 +241,29 @@ class Simulator:
         """Applies an instrument, in the branches whose controlling records are all 1."""
         positions = [self.position[qubit] for qubit in qubits]
         terms = [term for term in instrument if term[0] > 0]
-        sums = superoperators(terms) if len(qubits) <= _QUBITS_OF_SUPEROPERATORS else None
-        new: dict[Key, Tensor] = {}
-        for (records, flag), rho in self.branches.items():
-            if not all(records[control] for control in controls):
-                _accumulate(new, (records, flag), rho)
-            elif sums is not None:
-                rows, columns = _axes(rho, positions)
-                for bits, matrix in sums.items():
-                    _accumulate(new, (records + bits, flag), transformed(rho, matrix, rows + columns))
+        acting = {
+            key: rho for key, rho in self.branches.items() if all(key[0][control] for control in controls)
+        }
+        new = {key: rho for key, rho in self.branches.items() if key not in acting}
+        if acting:
+            together = np.stack(list(acting.values()))
+            if len(qubits) <= _QUBITS_OF_SUPEROPERATORS:
+                rows, columns = _axes(together, positions)
+                changed = [
+                    (bits, transformed(together, matrix, rows + columns))
+                    for bits, matrix in superoperators(terms).items()
+                ]
             else:
-                for weight, bits, operator in terms:
-                    _accumulate(new, (records + bits, flag), weight * sandwich(rho, operator, positions))
+                changed = [(bits, weight * sandwich(together, k, positions)) for weight, bits, k in terms]
+            for bits, rhos in changed:
+                for (records, flag), rho in zip(acting, rhos, strict=True):
+                    _accumulate(new, (records + bits, flag), rho)
         self._replace_branches(new)
         self.num_records += len(instrument[0][1])
 
     def _replace_branches(self, new: dict[Key, Tensor]) -> None:
-        self.branches = {key: rho for key, rho in new.items() if probability(rho) > self.cutoff}
+        if new:
+            self.branches = {key: new[key] for key, p in _probabilities(new).items() if p > self.cutoff}
 
     def _record(self, target: stim.GateTarget) -> int:
         """The absolute number of the record that a rec[-k] target refers to."""
@@ -324,7 +336,7 @@ class ReferenceSimulator(Simulator):
         self.collapse_resets = collapse_resets
 
     def _replace_branches(self, new: dict[Key, Tensor]) -> None:
-        weights = {key: probability(rho) for key, rho in new.items()}
+        weights = _probabilities(new)
         best = max(weights.values())
         likeliest = [key for key, weight in weights.items() if weight >= best - TIE_TOLERANCE]
         self.tied |= len(likeliest) > 1

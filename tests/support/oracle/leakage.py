@@ -5,8 +5,6 @@ what is leaked, so that the density matrix is a sum over the *levels* of all qub
 density matrices of ``density_matrix``, in which qubits that are leaked or lost are completely mixed.
 """
 
-from __future__ import annotations
-
 import copy
 import itertools
 import re

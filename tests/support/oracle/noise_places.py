@@ -5,8 +5,6 @@ probability of a circuit's outputs is an affine function of the strength of each
 probabilities of its errors are multiplied.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A matrix on the qubits ``(a, b, ...)`` is little-endian, as in Stim: the first q
 significant bit of the row and column numbers.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re
@@ -80,7 +78,8 @@ def kron(factors: Iterable[Matrix]) -> Matrix:
     """The tensor product of operators on qubits 0, 1, ...; the empty product is the number 1."""
     result: Matrix = np.ones((1, 1), dtype=np.complex128)
     for factor in factors:
-        result = np.kron(factor, result).astype(np.complex128)
+        size = len(factor) * len(result)
+        result = (factor[:, None, :, None] * result[:, None, :]).reshape(size, size)  # faster than np.kron
     return result
 
 

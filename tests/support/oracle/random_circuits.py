@@ -5,8 +5,6 @@ when operations are removed or changed: references to records are reduced modulo
 records available, and operations that would exceed the number of records allowed are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Relaxation as Kraus operators."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """The wheel of this checkout, built, and installed where the checkout is out of sight."""
 
-from __future__ import annotations
-
 import fcntl
 import importlib.util
 import os

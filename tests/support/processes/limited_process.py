@@ -1,7 +1,5 @@
 """Scripts in a process of their own, with limits of memory and time: what crashes or hangs ends the process."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

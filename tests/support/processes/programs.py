@@ -1,7 +1,5 @@
 """Programs in processes of their own, for tests of what could crash, hang or leave a process in disorder."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

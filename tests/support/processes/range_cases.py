@@ -1,7 +1,5 @@
 """Circuits and expected counts for tests of runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of `sinter collect` and `python -m sinter_plugin collect` as a user starts them, for tests."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

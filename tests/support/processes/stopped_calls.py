@@ -1,7 +1,5 @@
 """Exceptions of signal handlers in the middle of calls, as a KeyboardInterrupt is one."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

@@ -1,7 +1,5 @@
 """Random circuits in which coins turn rotations, and turn them back later."""
 
-from __future__ import annotations
-
 import random
 
 _MEASUREMENTS = "MXX {0} {1}", "MXX {0} {1}", "MX {0}", "MZZ {0} {1}", "M {0}"

@@ -1,7 +1,5 @@
 """Small circuits whose decoded logical error rates are known by looking at all fault sets."""
 
-from __future__ import annotations
-
 import functools
 import math
 import warnings

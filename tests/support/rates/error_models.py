@@ -1,7 +1,7 @@
 """Detector error models, compared with Stim's."""
 
-from __future__ import annotations
-
+import numpy as np
+import numpy.typing as npt
 import stim
 
 from stim_nonclifford import Circuit
@@ -23,6 +23,16 @@ def symptoms(model: stim.DetectorErrorModel) -> dict[int, float]:
             q = found.get(flipped, 0.0)
             found[flipped] = p * (1 - q) + q * (1 - p)
     return {flipped: p for flipped, p in found.items() if flipped and p}
+
+
+def flip_rates(model: stim.DetectorErrorModel) -> npt.NDArray[np.float64]:
+    """How often each detector fires."""
+    even = np.ones(model.num_detectors)
+    for error in model.flattened():
+        for target in error.targets_copy() if error.type == "error" else ():
+            if target.is_relative_detector_id():
+                even[target.val] *= 1 - 2 * error.args_copy()[0]
+    return (1 - even) / 2
 
 
 def assert_same_model(circuit: stim.Circuit) -> None:

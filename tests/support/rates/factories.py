@@ -1,7 +1,5 @@
 """Distillation circuits: triorthogonal codes, decoded, with Z errors on the T states."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

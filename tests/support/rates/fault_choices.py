@@ -1,7 +1,5 @@
 """Faults that can happen together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from stim_nonclifford.simulation.faults import CircuitFault

@@ -1,7 +1,5 @@
 """Estimates of any question, and those in which little is enumerated, so that sampling is tested."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import stim_nonclifford as snc

@@ -1,7 +1,5 @@
 """Circuits of Stim with heralds, each a detector, and with channels that Stim does not have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import stim

@@ -1,7 +1,5 @@
 """The likeliest errors of each class, among all sets of errors of a small model."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

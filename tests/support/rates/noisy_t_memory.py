@@ -1,7 +1,5 @@
 """A logical T state in a noisy rotated surface code, read out by a measurement or by expectation values."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import stim_nonclifford as snc

@@ -1,7 +1,5 @@
 """The desaturated matching graph of grafted codes, written down once more: both bases in one error model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import stim

@@ -1,7 +1,5 @@
 """Collects what errors and warnings name: methods of circuits, arguments of functions, options of commands."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Samplers of a user, for the table of remedies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sinter_plugin

@@ -1,7 +1,5 @@
 """Runs the rows of the table: a call that is refused, and the call that follows its remedy."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import shlex

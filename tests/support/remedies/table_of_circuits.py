@@ -1,7 +1,5 @@
 """Refusals of the language, of methods of circuits, and of other languages."""
 
-from __future__ import annotations
-
 from .rows import Row
 
 _OPENQASM = "Circuit.from_qasm('OPENQASM 3.0;include \"stdgates.inc\";qubit[3] q;bit[3] m;uint[8] n=3;%s')"

@@ -1,7 +1,5 @@
 """Refusals of samplers, of rates from faults, and of decoders."""
 
-from __future__ import annotations
-
 from .rows import Row
 
 _MEMORY = "Circuit(memory(before_round_data_depolarization=0.01))"

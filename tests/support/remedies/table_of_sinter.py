@@ -1,7 +1,5 @@
 """Refusals of the Sinter plugin, and of command lines."""
 
-from __future__ import annotations
-
 from .rows import Row
 
 _NOISE = "X_ERROR(0.1) 0 1 / M 0 1 / DETECTOR rec[-1] / "

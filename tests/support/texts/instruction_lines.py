@@ -1,7 +1,5 @@
 """For every instruction of Stim, and every non-Clifford gate, lines of text in which it occurs."""
 
-from __future__ import annotations
-
 import itertools
 
 import stim

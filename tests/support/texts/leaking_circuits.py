@@ -1,7 +1,5 @@
 """Random circuits in which qubits leak and are lost, with all instructions of leakage."""
 
-from __future__ import annotations
-
 import numpy as np
 
 _LINES = (

@@ -1,7 +1,5 @@
 """Stim's memory experiments."""
 
-from __future__ import annotations
-
 import stim
 
 

@@ -1,7 +1,5 @@
 """Circuit texts and tags for fuzzing: valid ones, and how they are changed by character, token and line."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

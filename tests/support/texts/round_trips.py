@@ -1,7 +1,5 @@
 """Circuits written and read again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import stim

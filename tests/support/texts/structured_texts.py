@@ -1,7 +1,5 @@
 """Circuit texts that are large in structure: huge numbers of qubits, repetitions, targets, lines and levels."""
 
-from __future__ import annotations
-
 import random
 import re
 import signal

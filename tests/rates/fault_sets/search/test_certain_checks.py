@@ -1,7 +1,5 @@
 """Checks that faults alone decide, though they are sums of quantum outcomes: against laws with all coefficients, and by hand."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Literal
@@ -92,7 +90,7 @@ def conditional_circuit(rng: np.random.Generator) -> str:
     return "\n".join(filter(None, lines))
 
 
-@pytest.mark.parametrize("seed", seeds(60, quick=20))
+@pytest.mark.parametrize("seed", seeds(60, quick=8))
 def test_shots_that_fail_a_certain_check_are_never_kept(seed: int) -> None:
     """Whatever the noise: all signatures of up to ten bits, or 600 random ones."""
     rng = np.random.default_rng(seed)

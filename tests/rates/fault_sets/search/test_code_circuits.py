@@ -1,7 +1,5 @@
 """T states in several codes: rates from fault sets against counted errors."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.rates.code_circuits import CIRCUITS, color_code, t_state_circuit, toric

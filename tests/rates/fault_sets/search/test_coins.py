@@ -1,7 +1,5 @@
 """Coins, of which only those that matter to a signature are tossed: laws, rates of factories, and limits."""
 
-from __future__ import annotations
-
 from functools import cache
 from math import comb
 from random import Random

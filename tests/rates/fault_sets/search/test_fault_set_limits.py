@@ -1,7 +1,5 @@
 """Searches for fault sets end at their limits, hear exceptions of signal handlers, and may be shared by threads."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -6,8 +6,6 @@ reference engine says what happens to a shot with these bits. The sum of all coe
 density-matrix simulation of the noisy circuit says, and each coefficient what the search for sets finds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

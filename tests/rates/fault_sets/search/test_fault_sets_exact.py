@@ -1,7 +1,5 @@
 """Sums over fault sets that can be done by hand, and limits. Nothing is sampled."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import numpy as np

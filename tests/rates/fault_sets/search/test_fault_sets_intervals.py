@@ -4,8 +4,6 @@ Whole sets are drawn as a Poisson process: how often each one comes is a Poisson
 repeated without a search. ``benchmarks/rates/fault_set_coverage.py`` repeats the searches, too.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Circuits without quantum outcomes: a search for kept sets and one for wrong sets, against one search for both."""
 
-from __future__ import annotations
-
 import functools
 import math
 import operator

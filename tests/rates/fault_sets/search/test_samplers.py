@@ -4,8 +4,6 @@ Repeated samples must have their mean, to 0.13%, and a spread that is at most th
 sampler whose importance weights are 1% too large fails.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Linear algebra over GF(2), against sums over all subsets and against NumPy."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import operator

@@ -1,7 +1,5 @@
 """Sparse rows over GF(2), against dense matrices and dictionaries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What plans need of a circuit. That they sample what they should is tested by test_exact_distribution."""
 
-from __future__ import annotations
-
 import pytest
 
 from stim_nonclifford import Circuit

@@ -1,7 +1,5 @@
 """Merging of rotations: those about equal Paulis become one operation, where nothing stands between them."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The row of a shot: the same distribution of what is read, in as few bits as possible."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The tables that turn 64-bit words into numbers of events and into mechanisms."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Patches side by side are sampled one after the other, with the same laws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Noise channels, rebuilt from their mechanisms, have the probabilities that they were made from."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

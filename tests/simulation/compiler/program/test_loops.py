@@ -1,7 +1,5 @@
 """REPEAT blocks: steps of later iterations are copied, blocks of Clifford gates are one gate, depth is limited."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Long passes of the compiler say how far they are, on terminals only, and can be interrupted."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys

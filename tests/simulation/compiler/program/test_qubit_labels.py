@@ -1,7 +1,5 @@
 """Qubit numbers are labels: circuits are compiled over the qubits that occur in them."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

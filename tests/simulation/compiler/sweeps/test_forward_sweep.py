@@ -1,7 +1,5 @@
 """The forward sweep against Stim: tables of many qubits, deferred rotations, and the order of measurements."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Four threads of the CPU engine, on circuits whose outcome laws they store together. `make sanitize` runs this too."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

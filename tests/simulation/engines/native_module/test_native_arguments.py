@@ -1,7 +1,5 @@
 """The native module refuses wrong arguments with a message: it never crashes, and never takes them for others."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

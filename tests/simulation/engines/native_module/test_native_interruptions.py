@@ -1,7 +1,5 @@
 """Simulations of long vectors and of many branches hear exceptions of signal handlers, and release Python's lock."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Factories that no vector holds: kept and wrong shots against Clifford circuits in Stim."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Expectation values, checks of states and decoders of shots that are followed by themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sinter

@@ -4,8 +4,6 @@ Statistical comparisons reject a correct engine with a probability below ``ALPHA
 thousand of them, so that a whole run raises a false alarm with a probability below 1e-6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -81,7 +79,7 @@ def term(rng: np.random.Generator, num_records: int) -> str:
     return "!" * int(rng.integers(2)) + "^".join(f"rec[-{place}]" for place in places)
 
 
-@pytest.mark.parametrize("seed", seeds(200, quick=30))
+@pytest.mark.parametrize("seed", seeds(200, quick=12))
 def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
     circuit = snc.Circuit(random_switched_text(np.random.default_rng([58, seed])))
     samples = circuit.compile_sampler(seed=seed).sample(SHOTS)
@@ -91,13 +89,13 @@ def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
 def test_the_comparison_has_power() -> None:
     """Most circuits would be noticed if blocks were executed always, or if their conditions were inverted."""
     noticed = {"always": 0, "inverted": 0}
-    for seed in range(12):
+    for seed in range(6):
         circuit = snc.Circuit(random_switched_text(np.random.default_rng([58, seed])))
         samples = circuit.compile_sampler(seed=seed).sample(SHOTS)
         for name, change in (("always", lambda _: ""), ("inverted", inverted)):
             other = record_distribution(with_tags(circuit.to_stim(), change))
             noticed[name] += p_value(samples, other) < ALPHA
-    assert min(noticed.values()) >= 8
+    assert min(noticed.values()) >= 4
 
 
 def inverted(tag: str) -> str:

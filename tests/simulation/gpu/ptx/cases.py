@@ -1,7 +1,5 @@
 """The circuits on which the GPU engine, run from its PTX, is compared with the CPU engine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Compares the shots of the GPU engine, run from its PTX, with those of the CPU engine."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ clifft is an independent simulator (extra ``peers``; it needs Python 3.12). Its 
 joint probabilities of measurement records. It knows no resets there, so every reset takes a fresh qubit.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

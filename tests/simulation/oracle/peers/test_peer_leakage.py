@@ -6,8 +6,6 @@ knows neither RELAX nor measurements of products in it. So the circuits here do 
 Seeds are fixed. With other seeds, a right implementation would fail each test with probability below 1e-7.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -11,8 +11,6 @@ samplers take them; with other seeds all tests together would fail for right sam
 1e-6: each of them gets an equal part, divided by its number of comparisons.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Splits the text of a PTX module into functions, and these into statements."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

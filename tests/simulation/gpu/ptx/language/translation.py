@@ -3,8 +3,6 @@
 A thread of the GPU is a fibre: the kernel is one C++ function with a variable for each register.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

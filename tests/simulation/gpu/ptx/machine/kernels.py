@@ -1,7 +1,5 @@
 """Compiles kernels: CUDA to PTX by NVRTC, PTX to C++ by ``language``, and C++ by g++."""
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os

@@ -32,19 +32,17 @@ from .arguments import metadata_of, parse_own_arguments, postselected_detectors,
 from .endings import RowPrinter, exit_code_of
 from .sinter_internals import parse_collect_arguments
 
-_DECODERS, _CUSTOM_DECODERS = "--decoders", "--custom_decoders_module_function"
-
 
 def collect(arguments: Sequence[str]) -> int:
     """Runs the command."""
-    own, arguments = parse_own_arguments(arguments)
+    own, others = parse_own_arguments(arguments)
     for name in known_decoders():
-        if f"soft_{name}" in arguments:
+        if f"soft_{name}" in (own.decoders or ()):
             decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
-    names, arguments = _without_names(arguments)
-    args = parse_collect_arguments(arguments)
+    # Sinter would accept its own decoders only.
+    args = parse_collect_arguments([*others, "--decoders", "vacuous"] if own.decoders else others)
     vars(args).update(vars(own))
-    args.decoders, args.custom_decoders = names, args.custom_decoders or {}
+    args.custom_decoders = args.custom_decoders or {}
     _check_arguments(args)
     samplers = _with_arguments(args)
     num_workers = _num_workers(args.processes)
@@ -81,23 +79,6 @@ def _collected(tasks: Sequence[sinter.Task], args: argparse.Namespace, num_worke
     return 0
 
 
-def _without_names(arguments: Sequence[str]) -> tuple[list[str] | None, list[str]]:
-    """Takes the names of decoders out of the arguments, as Sinter would accept its own ones only.
-
-    Examples:
-        >>> _without_names(["--decoders", "a", "b", "--custom_decoders", "my:decoders", "--quiet"])
-        (['a', 'b'], ['--quiet', '--decoders', 'vacuous', '--custom_decoders_module_function', 'my:decoders'])
-    """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name, shortest in ((_DECODERS, "--d"), (_CUSTOM_DECODERS, "--custom_d")):  # unambiguous prefixes
-        names = [name[:length] for length in range(len(shortest), len(name) + 1)]
-        parser.add_argument(*names, nargs="+", dest=name)
-    found, others = parser.parse_known_args(list(arguments))
-    names, custom = (getattr(found, name) for name in (_DECODERS, _CUSTOM_DECODERS))
-    others += [_DECODERS, "vacuous"] if names else []
-    return names, others + ([_CUSTOM_DECODERS, *custom] if custom else [])
-
-
 def _check_arguments(args: argparse.Namespace) -> None:
     """Checks what can be checked before circuits are read."""
     for name in ("max_batch_size", "allowed_cpu_affinity_ids"):
@@ -119,18 +100,16 @@ def _with_arguments(args: argparse.Namespace) -> list[TaskSampler[Any]]:
     """The samplers with what the arguments say. Warnings come from this process, not from the workers."""
     named = dict(sampler_named(name, args.custom_decoders) for name in args.decoders)
     args.decoders = list(named)
+    names = ("count_observable_error_combos", "count_detection_events")
+    changes: dict[str, Any] = {each: True for each in names if getattr(args, each)}
+    if args.state_check is not None:
+        changes["state_check"] = args.checked_state
     samplers = []
     for name, sampler in named.items():
-        if args.state_check is not None:
-            if sampler.state_check is not None:
-                raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
-            sampler = dataclasses.replace(sampler, state_check=args.checked_state)
-        if args.count_observable_error_combos:
-            sampler = dataclasses.replace(sampler, count_observable_error_combos=True)
-        if args.count_detection_events:
-            sampler = dataclasses.replace(sampler, count_detection_events=True)
-        samplers.append(sampler)
-        args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
+        if args.state_check is not None and sampler.state_check is not None:
+            raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
+        samplers.append(dataclasses.replace(sampler, **changes))
+        args.custom_decoders[name] = dataclasses.replace(samplers[-1], warn=False)
     return samplers
 
 

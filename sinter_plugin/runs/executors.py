@@ -36,10 +36,6 @@ class WorkersLostError(RuntimeError):
     """No worker can be reached any more, or a job has ended a worker."""
 
 
-class _Watch(EndsWithItsParent):
-    """Sent to each new process, so that it ends with this one."""
-
-
 class _LocalProcesses(ProcessPoolExecutor):
     """Processes of this machine that say how they ended."""
 
@@ -98,7 +94,7 @@ def local_executor(num_processes: int) -> Iterator[Executor]:
         num_processes,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
-        initargs=(_Watch(),),
+        initargs=(EndsWithItsParent(),),
     )
     try:
         for _ in range(num_processes):  # otherwise a worker would be started when there is a job for it
@@ -113,9 +109,8 @@ def local_executor(num_processes: int) -> Iterator[Executor]:
                 child.join()
 
 
-def _begin(watch: _Watch) -> None:
-    """Begins a worker: Ctrl-C is for the process that started it."""
-    del watch
+def _begin(_: EndsWithItsParent) -> None:
+    """Begins a worker, which ends with the process that started it, and for which Ctrl-C is, too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

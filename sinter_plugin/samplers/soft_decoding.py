@@ -37,7 +37,7 @@ from stim_nonclifford.rates.decoding.distinct_rows import DEFAULT_STORE_BYTES
 from stim_nonclifford.rates.decoding.kept_shot_decoding import DecoderFailedError, KeptShotDecoding
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
-from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
 from .decoding_warnings import herald_detectors, warn_of_decoding
@@ -138,7 +138,13 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             if self._end is not None:
                 _count_decisions(counts, "corrected", corrected[~is_discarded])
                 _count_decisions(counts, "revised", revised[~is_discarded])
-            is_wrong = self._failures(batch, mistakes)[~is_discarded]
+            is_wrong = np.any(mistakes, axis=1)
+            if self._state_check is not None:
+                assert batch.expectation_values is not None
+                is_wrong = self._state_check.failures(
+                    batch.expectation_values, mistakes, self._check_seed, batch.shot_numbers
+                )
+            is_wrong = is_wrong[~is_discarded]
             discards += batch.discards + int(np.count_nonzero(is_discarded))
             errors += int(np.count_nonzero(is_wrong))
             if self._settings.confidence:
@@ -159,15 +165,6 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             raise ValueError(f"{error}{shot} {self._task}".rstrip()) from error
         except ValueError as error:
             raise ValueError(f"{error} {self._task}".rstrip()) from error
-
-    def _failures(self, batch: KeptBatch, mistakes: Bytes) -> Bools:
-        """Whether each kept shot is an error."""
-        if self._state_check is None:
-            return np.any(mistakes, axis=1)
-        assert batch.expectation_values is not None
-        return self._state_check.failures(
-            batch.expectation_values, mistakes, self._check_seed, batch.shot_numbers
-        )
 
 
 @dataclass(frozen=True)
@@ -474,7 +471,7 @@ def _count_decisions(counts: collections.Counter[str], name: str, happened: Bool
 
 
 def frame_circuit(circuit: snc.Circuit) -> snc.Circuit:
-    r"""The circuit whose observables are sums of records alone."""
+    """The circuit whose observables are sums of records alone."""
     return snc.Circuit(without_pauli_targets(circuit.to_stim()))
 
 

@@ -12,7 +12,7 @@ import stim
 
 from ..base.arguments import flag
 from ..base.arrays import Bools
-from ..base.masks import Mask, checked_mask
+from ..base.masks import Mask, bools_of_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..base.written_circuits import without_sources
 from ..dialect import first_decision, has_no_tags
@@ -109,12 +109,15 @@ def decoded_error_rates(
                 "The circuit has no observables, so there is nothing to predict. Declare an observable with"
                 f" OBSERVABLE_INCLUDE{state if chosen.decodes_kept_shots else ''}."
             )
+        postselected = bools_of_mask(
+            postselection_mask, circuit.num_detectors, "postselection_mask", "detectors"
+        )
         if decision is not None:
-            postselected = _mask_of(postselection_mask, circuit.num_detectors)
             return decided(written, chosen, loop_decoder, postselected)
         if chosen.decodes_kept_shots:
-            return accepted_problem(circuit, chosen, postselection_mask, read_out, confidence)
-        return decoded_problem(circuit, chosen, postselection_mask, confidence)
+            given = None if postselection_mask is None else postselected
+            return accepted_problem(circuit, chosen, given, read_out, confidence)
+        return decoded_problem(circuit, chosen, postselected, confidence)
 
     problems = [problem(each) for each in circuits]
     with contextlib.ExitStack() as stack:
@@ -131,7 +134,7 @@ def decoded_error_rates(
 
 
 def decoded_problem(
-    circuit: DecodableCircuit, decoder: RateDecoder, postselection_mask: Mask | None, confidence: bool
+    circuit: DecodableCircuit, decoder: RateDecoder, postselected: Bools, confidence: bool
 ) -> DecodingProblem:
     """A circuit with a decoder that decodes all shots."""
     if circuit.num_detectors == 0:
@@ -139,7 +142,6 @@ def decoded_problem(
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
         )
-    postselected = _mask_of(postselection_mask, circuit.num_detectors)
     symptoms = exact_symptoms(circuit)  # it says what is random, in words of this package
     model = _model_for(circuit, decoder)
     if decoder.is_pymatching and symptoms.outcomes is None:
@@ -202,16 +204,12 @@ def _model_for(circuit: DecodableCircuit, decoder: RateDecoder) -> stim.Detector
 def accepted_problem(
     circuit: DecodableCircuit,
     decoder: RateDecoder,
-    postselection_mask: Mask | None,
+    given: Bools | None,
     read_out: Callable[[Any], PauliReadout] | None,
     confidence: bool,
 ) -> DecodingProblem:
-    """A circuit with a decoder that decodes only shots that its detectors accept.
-
-    The mask has the detectors that discard a shot; by default, they are those that the decoder postselects.
-    """
+    """A circuit with a decoder of kept shots: of those that its own detectors accept, or the given ones."""
     model = _whole_model(circuit, has_state_check=read_out is not None)
-    given = None if postselection_mask is None else _mask_of(postselection_mask, circuit.num_detectors)
     postselected = decoder.postselected(model, given)
     measured, observable, weight = (circuit, None, None) if read_out is None else read_out(circuit)
     compiled = measured.compile()
@@ -243,10 +241,3 @@ def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.De
             " place of the observables, pass state_check, which does without that model; or count"
             ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
         ) from error
-
-
-def _mask_of(given: Mask | None, num_detectors: int) -> Bools:
-    found = np.zeros(num_detectors, dtype=np.bool_)
-    if given is not None:
-        found[checked_mask(given, num_detectors, "postselection_mask", "detectors")] = True
-    return found

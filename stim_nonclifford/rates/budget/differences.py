@@ -18,7 +18,7 @@ import stim
 
 from ...base.arguments import integer, number_of_shots, seed_of
 from ...base.arrays import Bools, Bytes, Floats
-from ...base.masks import Mask, checked_mask
+from ...base.masks import Mask, bools_of_mask
 from ...simulation.compiler.heralds import herald_detectors
 from ..decoding.decoders import decompositions, first_error_model, rate_decoder
 from ..results.error_budget import Grouping, NoisePlace
@@ -109,12 +109,8 @@ def difference_budget(
         raise ValueError(
             "The circuit has no observables, and no shot can be wrong. Declare one: OBSERVABLE_INCLUDE."
         )
-    postselected = (
-        []
-        if postselection_mask is None
-        else checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
-    )
-    judge = _judge(circuit, decoder, postselected)
+    postselected = bools_of_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
+    judge = _judge(circuit, decoder, np.packbits(postselected, bitorder="little"))
     members = [set(membership[:, [k]].tocoo().row.tolist()) for k in range(len(labels))]
 
     def sampler(numbers: Collection[int]) -> Any:
@@ -147,9 +143,7 @@ def difference_budget(
     )
 
 
-def _judge(
-    circuit: Any, decoder: Any, postselected: Sequence[int]
-) -> Callable[[Any, int, _Shots | None], _Shots]:
+def _judge(circuit: Any, decoder: Any, postselected: Bytes) -> Callable[[Any, int, _Shots | None], _Shots]:
     """A function that draws and decodes shots; those with the events of other ones are decoded as these."""
     predict = None
     if decoder is not None:
@@ -160,13 +154,10 @@ def _judge(
                 ' others. Choose a decoder of all shots, such as "pymatching", or leave decoder out.'
             )
         predict = chosen.compiled(first_error_model(circuit, decompositions(chosen.is_matching))).predict
-    mask = np.zeros(circuit.num_detectors, dtype=np.bool_)
-    mask[list(postselected)] = True
-    packed_mask = np.packbits(mask, bitorder="little")
 
     def judged(sampler: Any, count: int, known: _Shots | None) -> _Shots:
         detectors, observables = sampler.sample(count, separate_observables=True, bit_packed=True)
-        kept = ~(detectors & packed_mask).any(axis=1)
+        kept = ~(detectors & postselected).any(axis=1)
         predicted = np.zeros_like(observables)
         asked = kept.copy()
         if known is not None:

@@ -87,32 +87,6 @@ class _Sums:
     samples: tuple[_Sample, ...]  # the sets that were sampled
 
 
-def _sums_of(known: Estimate) -> _Sums:
-    """The sums: enumerated sets are enumerated again, sampled ones are weighed."""
-    num_mechanisms = len(known.mechanisms.odds)
-    whole, divided = np.zeros((2, num_mechanisms, 2))
-    nothing, samples = np.zeros(2), list[_Sample]()
-    for search in known.searches:
-        factor, values = search.factor, search.outcomes.probabilities
-        for stratum in search.enumerated:
-            weight = stratum.weights[0]
-            members = search.native.member_sums(weight, values.ravel(), 2).reshape(-1, 2)
-            whole += factor * members
-            divided += factor * members / max(weight, 1)
-        for sampled in search.sampled:
-            for join in sampled.joins:
-                weights = sampled.share(join) * join.weights
-                sample = _Sample(join, weights[:, np.newaxis] * (factor * values)[join.classes])
-                incidence = sample.incidence(num_mechanisms).T
-                whole += incidence @ sample.probabilities
-                divided += incidence @ (sample.probabilities / join.sizes[:, None])
-                samples.append(sample)
-        search.native.release()
-        first = search.sums(search.strata[0])
-        nothing += np.array([first.kept, first.wrong])
-    return _Sums(whole, divided, nothing, tuple(samples))
-
-
 @dataclass(frozen=True)
 class BudgetBasis:
     """An estimate with what its error budget is computed from, and the outcome classes that were found."""
@@ -127,7 +101,29 @@ class BudgetBasis:
 
     @cached_property
     def _sums(self) -> _Sums:
-        return _sums_of(self.known)
+        """The sums: enumerated sets are enumerated again, sampled ones are weighed."""
+        num_mechanisms = len(self._odds)
+        whole, divided = np.zeros((2, num_mechanisms, 2))
+        nothing, samples = np.zeros(2), list[_Sample]()
+        for search in self.known.searches:
+            factor, values = search.factor, search.outcomes.probabilities
+            for stratum in search.enumerated:
+                weight = stratum.weights[0]
+                members = search.native.member_sums(weight, values.ravel(), 2).reshape(-1, 2)
+                whole += factor * members
+                divided += factor * members / max(weight, 1)
+            for sampled in search.sampled:
+                for join in sampled.joins:
+                    weights = sampled.share(join) * join.weights
+                    sample = _Sample(join, weights[:, np.newaxis] * (factor * values)[join.classes])
+                    incidence = sample.incidence(num_mechanisms).T
+                    whole += incidence @ sample.probabilities
+                    divided += incidence @ (sample.probabilities / join.sizes[:, None])
+                    samples.append(sample)
+            search.native.release()
+            first = search.sums(search.strata[0])
+            nothing += np.array([first.kept, first.wrong])
+        return _Sums(whole, divided, nothing, tuple(samples))
 
     @cached_property
     def _sources(self) -> NoiseSources:

@@ -120,8 +120,9 @@ def _listed(of_size: Callable[[int], _Decoded], none: float) -> list[_Decoded]:
     found: list[_Decoded] = []
     for size in range(MOST_MEMBERS + 1):
         found.append(of_size(size))
-        if size >= 4 and _are_enough(_by_size(found, none), _wrong_by_size(found).mean(axis=2)):
-            break
+        every = [_by_size(found, none), *_wrong_by_size(found).mean(axis=2).T]  # and the wrong ones by gap
+        if size >= 4 and all(_geometric_rest(each) <= _NEGLIGIBLE * each.sum() for each in every):
+            break  # larger sets hardly matter
     if not _by_size(found, none).sum():
         raise ResourceLimitError(
             f"No shot is kept in which up to {MOST_MEMBERS} mechanisms flip postselected detectors."
@@ -176,12 +177,6 @@ def _wrong_by_size(found: Sequence[_Decoded]) -> Floats:
     for each, own in zip(found, sums, strict=True):
         np.add.at(own, np.maximum(each.gaps, 0)[each.wrong], each.sets.replicas[each.wrong])
     return sums[:, ::-1].cumsum(axis=1)[:, ::-1]
-
-
-def _are_enough(sizes: Floats, wrong_sizes: Floats) -> bool:
-    """Whether sets with more members than were listed hardly matter, at any gap."""
-    rests = [_geometric_rest(each) <= _NEGLIGIBLE * each.sum() for each in (sizes, *wrong_sizes.T)]
-    return all(rests)
 
 
 def _joined(parts: Sequence[tuple[float, _Decoded]]) -> _Decoded:

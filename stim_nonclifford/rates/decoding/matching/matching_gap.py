@@ -133,9 +133,15 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         self._added = np.packbits(graph.added, bitorder="little")
         self._row_bytes = -(-graph.num_nodes // 8)
         self._num_nodes = graph.num_nodes
-        self._firing = list(self._combinations(graph.copies))
+        # The combinations of copies that fire: their class, and the nodes that change, bit-packed.
+        self._firing: list[tuple[int, Bytes]] = []
+        for chosen in itertools.product((False, True), repeat=len(graph.copies)):
+            nodes = np.zeros(8 * self._row_bytes, dtype=np.bool_)
+            for changed in itertools.compress(graph.copies, chosen):
+                nodes[list(changed)] ^= True
+            self._firing.append((sum(chosen) % 2, np.packbits(nodes, bitorder="little")))
         self._near: MatchingWeights | None = None
-        if not self._heralds and graph.splits_boundary_only:
+        if not self._heralds and graph.copies == [(num_detectors,)]:  # the boundary is split, and no detector
             weights = {edge: _weight(probability) for edge, probability in self._base.items()}
             self._near, self._unit = _distances(graph, weights)
 
@@ -147,14 +153,6 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         matching = pymatching.Matching(stim.DetectorErrorModel(f"detector D{self._num_nodes - 1}"))
         self._set_edges(matching, self._base)
         return matching
-
-    def _combinations(self, copies: list[tuple[int, ...]]) -> Iterator[tuple[int, Bytes]]:
-        """The combinations of copies that fire: their class, and the nodes that change, bit-packed."""
-        for chosen in itertools.product((False, True), repeat=len(copies)):
-            nodes = np.zeros(8 * self._row_bytes, dtype=np.bool_)
-            for changed in itertools.compress(copies, chosen):
-                nodes[list(changed)] ^= True
-            yield sum(chosen) % 2, np.packbits(nodes, bitorder="little")
 
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: Bytes

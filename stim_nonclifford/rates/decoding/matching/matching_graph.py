@@ -195,11 +195,6 @@ class SplitGraph:
     copies: list[tuple[int, ...]]
     num_nodes: int  # number of detectors and copies
 
-    @property
-    def splits_boundary_only(self) -> bool:
-        """Whether the boundary is split, and no detector."""
-        return self.copies == [(len(self.added),)]
-
 
 def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitGraph:
     """Splits nodes so that the class of an error is an event.

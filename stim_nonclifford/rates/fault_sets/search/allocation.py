@@ -213,14 +213,11 @@ class Allocation:
         if self._can_enumerate and search.sampled and search.sampled[0].weights == range(weight, weight + 1):
             enumeration = squares[0], self._expected(weight)[0]
         costs = np.array([each.cost_of_doubling for each in search.sampled])
-        return Contributions(np.array(squares), costs, excess, self._most_of_step(totals), enumeration)
-
-    def _most_of_step(self, totals: Totals) -> float:
-        """What a step may cost: not more than all before it, and within the limits."""
-        search, limits = self._search, self._search.limits
-        left = (limits.work if totals.asked else limits.work / 10) - search.spent
+        # A step may cost no more than all before it, and what the limits leave.
+        left = search.limits.work / (1 if totals.asked else 10) - search.spent
         affordable = search.deadline.seconds_left / search.seconds_per_cost
-        return min(max(limits.first_cost, search.spent), left, affordable)
+        most = min(max(search.limits.first_cost, search.spent), left, affordable)
+        return Contributions(np.array(squares), costs, excess, most, enumeration)
 
     def _take(self, part: int, growth: float) -> None:
         """Samples a stratum further, or enumerates the first one."""

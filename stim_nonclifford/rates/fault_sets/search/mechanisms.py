@@ -106,12 +106,14 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
             constant ^= coin
         removed += 1
     coins = _without_redundant(coins[:, num_checks:])
-    rows[:, num_checks:] = _reduced(rows[:, num_checks:], coins)
+    effects = rows[:, num_checks:].copy()
+    for coin in coins:  # sets that differ by coins only have one effect
+        effects[effects[:, np.argmax(coin)]] ^= coin
     odds, nothing = _odds(plan)
     return Mechanisms(
         checks=rows[:, :num_checks],
         target=constant[:num_checks],
-        effects=_packed(rows[:, num_checks:], plan.num_signature_bits),
+        effects=_packed(effects, plan.num_signature_bits),
         coins=_packed(coins, plan.num_signature_bits),
         odds=odds,
         sites=plan.sites,
@@ -171,14 +173,6 @@ def _without_redundant(coins: Bools) -> Bools:
                 other ^= row
         basis.append(row)
     return np.array(basis, dtype=np.bool_).reshape(len(basis), coins.shape[1])
-
-
-def _reduced(rows: Bools, coins: Bools) -> Bools:
-    """Rows with the leading bits of the coins cleared: sets that differ by coins only have one effect."""
-    rows = rows.copy()
-    for coin in coins:
-        rows[rows[:, np.argmax(coin)]] ^= coin
-    return rows
 
 
 def _packed(bits: Bools, num_signature_bits: int) -> Words:

@@ -10,12 +10,14 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
 from ...base.errors import ResourceLimitError
+from ..decoding.classifying import Classifier
 from ..estimation.interval import Unlisted
 from ..estimation.limits import Deadline
 from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
+from ..samplers.sampler import classified
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
-from .faults.mechanisms import MOST_ROWS, FaultModel, Symptom, fault_model, log_probability_of_none
+from .faults.mechanisms import FaultModel, Symptom, fault_model, log_probability_of_none
 from .questions import DecodingProblem
 
 _STEP = 10
@@ -79,9 +81,12 @@ def partition(
     none = float(np.exp(log_probability_of_none(members.log_odds)))
     search = AcceptedSetSearch(members, certain, asked.weight, rng, deadline.check)
 
+    classifier = Classifier(members, asked.decoder.predict, deadline)
+
     def of_size(size: int) -> _Decoded:
         sets = search.of_size(size)
-        return _Decoded(sets, *_by_themselves(asked, members, sets, deadline.check))
+        classes = classified(classifier, sets.rows)
+        return _Decoded(sets, np.asarray(classes.wrong.any(axis=1)), classes.gaps)
 
     found = _listed(of_size, none)
     _draw_more(found, of_size, relative_error / 2, deadline.part(MOST_TIME))
@@ -203,23 +208,6 @@ def _divided(asked: DecodingProblem) -> dict[bool, dict[Symptom, float]]:
     for name, q in asked.symptoms.probabilities.items():
         found[bool(asked.postselected[list(name[0])].any() or any(name[2:]))][name] = q
     return found
-
-
-def _by_themselves(
-    asked: DecodingProblem, model: FaultModel, sets: AcceptedSets, check: Callable[[], None]
-) -> tuple[Bools, Integers]:
-    """Whether the decoder is wrong about accepted sets if no free fault acts, and its gaps."""
-    number = model.num_observables
-    wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
-    for start in range(0, len(sets.rows), MOST_ROWS):
-        check()
-        rows = sets.rows[start : start + MOST_ROWS]
-        predictions, found = asked.decoder.predict(model.detectors(rows))
-        flipped = np.ascontiguousarray(model.observables(rows)).view(np.uint8)[:, : predictions.shape[1]]
-        bits = np.unpackbits(predictions ^ flipped, axis=1, bitorder="little", count=number)
-        wrong.append(np.asarray(bits.any(axis=1)))
-        gaps.append(found)
-    return np.concatenate(wrong), np.concatenate(gaps)
 
 
 def _strata(model: FaultModel, decoded: _Decoded, none: float) -> tuple[Stratum, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import stim
 
 from ...base.arrays import Bytes, Floats
+from ...base.probabilities import exactly_one
 from .decoders import RateDecoder
 from .distinct_rows import DistinctRows
 from .kept_shot_decoding import CheckedDecoder
@@ -75,18 +77,10 @@ def _of_observable(model: stim.DetectorErrorModel, observable: int) -> tuple[sti
         if error is None:
             lines += [line] * (not line.startswith("logical_observable"))
             continue
-        groups = [
-            [
-                "L0" if target[0] == "L" else target
-                for target in group.split()
-                if target[0] == "D" or target == f"L{observable}"
-            ]
-            for group in error[2].split("^")
-        ]
-        targets = " ^ ".join(" ".join(group) for group in groups if group)
+        text = re.sub(r"L(\d+)", lambda found: "L0" if int(found[1]) == observable else "", error[2])
+        targets = " ^ ".join(" ".join(group.split()) for group in text.split("^") if group.strip())
         if "D" in targets:
             lines.append(f"error({error[1]}) {targets}")
         elif targets.count("L") % 2:
-            p = float(error[1])
-            unseen = unseen * (1 - p) + p * (1 - unseen)
+            unseen = exactly_one(unseen, float(error[1]))
     return stim.DetectorErrorModel("\n".join(lines)), unseen

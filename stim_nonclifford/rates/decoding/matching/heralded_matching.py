@@ -58,12 +58,7 @@ class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter h
     correlations: bool = False
 
     def __post_init__(self) -> None:
-        """Checks the arguments.
-
-        Raises:
-            TypeError: One is of the wrong type.
-            ValueError: A detector has a negative number.
-        """
+        """Checks the arguments; see ``checked_heralds``."""
         checked_heralds(self.heralds)
         flag(self.correlations, "correlations")
 

@@ -107,11 +107,6 @@ class JoinedSets:
         return sum(each.sets for each in self.joins)
 
     @property
-    def num_stored(self) -> int:
-        """Number of finds that can be kept."""
-        return sum(len(each.classes) for each in self.joins)
-
-    @property
     def passing(self) -> float:
         """The total odds of all sets that pass the checks."""
         return sum(self.share(each) * each.passing for each in self.joins)
@@ -178,7 +173,7 @@ class JoinedSets:
     @property
     def cost_of_doubling(self) -> float:
         """The cost of as many halves as there are, about; infinite if no more can be kept."""
-        if self.num_stored > self._limits.most_halves:
+        if sum(len(each.classes) for each in self.joins) > self._limits.most_halves:
             return math.inf
         halves, times = self.next_joins(1.0)
         return times * price(halves=halves, sets=halves**2 / self.halves.scale * self._sets_of_density)

@@ -26,11 +26,6 @@ from ..samplers.parent_watch import EndsWithItsParent
 _ENDING_SECONDS = 2.0
 """The time, at most, that workers have to end once one has died. Doubled, slower ones say how they ended."""
 
-_NEEDS_DASK = (
-    "--dask needs Dask, which is not installed. Install it: pip install dask distributed, or, in a clone of"
-    " this package, pip install '.[dask]'."
-)
-
 
 class WorkersLostError(RuntimeError):
     """No worker can be reached any more, or a job has ended a worker."""
@@ -120,7 +115,10 @@ def dask_executor(where: str, num_processes: int) -> Iterator[Executor]:
     try:
         import distributed
     except ImportError:
-        raise ValueError(_NEEDS_DASK) from None
+        raise ValueError(
+            "--dask needs Dask, which is not installed. Install it: pip install dask distributed, or, in a"
+            " clone of this package, pip install '.[dask]'."
+        ) from None
     # A worker that comes or goes is no news for those who run this command.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:

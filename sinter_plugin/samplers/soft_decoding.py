@@ -43,7 +43,6 @@ from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, sho
 from .decoding_warnings import herald_detectors, warn_of_decoding
 from .task_sampler import (
     CompiledSampler,
-    Counted,
     TaskSampler,
     circuit_of,
     count_mistakes,
@@ -100,7 +99,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         with self._lock:
             return self._decoding.statistics()
 
-    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
+    def _counted(self, shots: int, *, first_shot: int | None) -> sinter.AnonTaskStats:
         was_random = self._decoding.is_random
         found = self._counted_once(shots, first_shot)
         if self._decoding.is_random and not was_random:
@@ -113,10 +112,10 @@ class CompiledSoftDecodingSampler(CompiledSampler):
                 )
             found = self._counted_once(shots, first_shot)
         if self._decoding.is_random:
-            found[-1][RANDOM_DECODER] = shots
+            found.custom_counts[RANDOM_DECODER] = shots
         return found
 
-    def _counted_once(self, shots: int, first_shot: int | None) -> Counted:
+    def _counted_once(self, shots: int, first_shot: int | None) -> sinter.AnonTaskStats:
         discards = errors = 0
         counts: collections.Counter[str] = collections.Counter()
         decoded = self._decoding.statistics()["rows_decoded"]
@@ -153,7 +152,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
                 count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._num_observables)
         if first_shot is None:  # it depends on what was decoded before
             counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
-        return shots, discards, errors, counts
+        return sinter.AnonTaskStats(shots=shots, discards=discards, errors=errors, custom_counts=counts)
 
     def _decoded(self, dets: Bytes, shot_numbers: Integers) -> tuple[Bytes, Bools, Integers]:
         """Decodes shots; errors name the task and a shot."""

@@ -90,20 +90,8 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
         is_herald = np.zeros(8 * self._row_bytes, dtype=np.bool_)
         is_herald[list(heralds)] = True
         self._others = ~np.packbits(is_herald, bitorder="little")
+        # The model with a copy of a herald for each edge that it announces, in place of the herald.
         self._sources: list[int] = []
-        graph = self._with_copies(model, heralds, correlations)
-        try:
-            self._matching: Any = pymatching.Matching(graph, enable_correlations=True)
-        except TypeError:
-            raise ValueError(
-                f"PyMatching {pymatching.__version__} has no correlated matching, which is needed so that"
-                " heralds reweight edges. Update it: pip install --upgrade 'pymatching>=2.3.1'."
-            ) from None
-
-    def _with_copies(
-        self, model: stim.DetectorErrorModel, heralds: Collection[int], correlations: bool
-    ) -> stim.DetectorErrorModel:
-        """The model with a copy of a herald for each edge that it announces, in place of the herald."""
         lines = []
         for probability, parts, fired in edge_errors(model, heralds):
             if not fired:
@@ -120,10 +108,16 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
                 lines.append(f"error({_RARE * probability}) {_targets(parts)}")
                 lines.append(f"error({_RARE * (1 - probability)}) {_targets([copy])}")
                 self._sources.append(herald)
-        last = 8 * self._row_bytes + len(self._sources) - 1
-        lines.append(f"detector D{max(last, 0)}")
+        lines.append(f"detector D{max(8 * self._row_bytes + len(self._sources) - 1, 0)}")
         lines += [f"logical_observable L{k}" for k in range(model.num_observables)]
-        return stim.DetectorErrorModel("\n".join(lines))
+        graph = stim.DetectorErrorModel("\n".join(lines))
+        try:
+            self._matching: Any = pymatching.Matching(graph, enable_correlations=True)
+        except TypeError:
+            raise ValueError(
+                f"PyMatching {pymatching.__version__} has no correlated matching, which is needed so that"
+                " heralds reweight edges. Update it: pip install --upgrade 'pymatching>=2.3.1'."
+            ) from None
 
     def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bytes) -> Bytes:
         """The predictions; see ``sinter.CompiledDecoder``."""

@@ -125,7 +125,21 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
             likelihoods.update({edge: max(p, likelihoods[edge]) for edge, p in given.items()})
         self._base |= probabilities.edges
         graph = split_graph(likelihoods | probabilities.edges, num_detectors)
-        _check_copies(graph.copies)
+        if not graph.copies:
+            raise ValueError(
+                "No error at a boundary and no closed loop of errors flips the observable alone, so there is"
+                " no error of the other logical class and no complementary gap. Check that the model has the"
+                " noise that causes logical errors, or decode without confidence."
+            )
+        split = [nodes[1] for nodes in graph.copies if len(nodes) == 2]
+        if len(split) > _MOST_SPLIT_DETECTORS:
+            raise ValueError(
+                f"Closed loops of errors flip the observable, through {len(split)} detectors (D{split[0]},"
+                f" D{split[1]}, ...). The complementary gap is computed by matching if all loops lead through"
+                f" at most {_MOST_SPLIT_DETECTORS}, as in codes with boundaries. Decode without confidence,"
+                " for example with soft_pymatching, or sample with another model:"
+                " SoftDecodingSampler(error_model=...)."
+            )
         self._ends = graph.ends
         self._num_detectors = num_detectors
         self._given_herald = probabilities.given_herald
@@ -248,25 +262,6 @@ def _distances(graph: SplitGraph, weight_of: Mapping[Edge, float]) -> tuple[Matc
     ends = np.array([[*each, graph.num_nodes][:2] for each in graph.ends.values()], dtype=np.int64)
     first, second = ends.reshape(-1, 2).T.copy()
     return MatchingWeights(graph.num_nodes, first, second, 2 * rounded, _DISTANCE_BYTES), 2 * unit
-
-
-def _check_copies(copies: list[tuple[int, ...]]) -> None:
-    """Checks that there are two classes of errors, and not too many ways from one to the other."""
-    if not copies:
-        raise ValueError(
-            "No error at a boundary and no closed loop of errors flips the observable alone, so there is no"
-            " error of the other logical class and no complementary gap. Check that the model has the noise"
-            " that causes logical errors, or decode without confidence."
-        )
-    split = [nodes[1] for nodes in copies if len(nodes) == 2]
-    if len(split) > _MOST_SPLIT_DETECTORS:
-        raise ValueError(
-            f"Closed loops of errors flip the observable, through {len(split)} detectors (D{split[0]},"
-            f" D{split[1]}, ...). The complementary gap is computed by matching if all loops lead through at"
-            f" most {_MOST_SPLIT_DETECTORS}, as in codes with boundaries. Decode without confidence, for"
-            " example with soft_pymatching, or sample with another model:"
-            " SoftDecodingSampler(error_model=...)."
-        )
 
 
 def _weight(probability: float) -> float:

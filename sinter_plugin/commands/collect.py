@@ -43,9 +43,25 @@ def collect(arguments: Sequence[str]) -> int:
     args = parse_collect_arguments([*others, "--decoders", "vacuous"] if own.decoders else others)
     vars(args).update(vars(own))
     args.custom_decoders = args.custom_decoders or {}
-    _check_arguments(args)
+    for name in ("max_batch_size", "allowed_cpu_affinity_ids"):
+        if getattr(args, name) is not None:
+            raise ValueError(
+                f"--{name} has no meaning here: workers choose their batches, and the system their"
+                " cores. Leave it out."
+            )
+    if args.shard is not None and args.max_shots is None:
+        raise ValueError("--shard needs --max_shots, the number of shots of all parts together.")
+    if args.shard is not None and args.max_errors is not None:
+        raise ValueError(
+            "--shard and --max_errors do not go together, as the parts know nothing of each other's errors."
+            " Leave out --max_errors, or use --dask."
+        )
     samplers = _with_arguments(args)
-    num_workers = _num_workers(args.processes)
+    num_workers = os.cpu_count() or 1
+    if args.processes != "auto":
+        if not args.processes.isdigit() or int(args.processes) < 1:
+            raise ValueError(f'--processes must be a positive integer or "auto", not {args.processes!r}.')
+        num_workers = int(args.processes)
     tasks = [_task_of_file(path, args, samplers) for path in args.circuits]
     return exit_code_of(lambda: _collected(tasks, args, num_workers), "continue from the saved statistics")
 
@@ -77,23 +93,6 @@ def _collected(tasks: Sequence[sinter.Task], args: argparse.Namespace, num_worke
     if news.is_time_up:
         say("The time is up. Run the same command again to continue from the saved statistics.")
     return 0
-
-
-def _check_arguments(args: argparse.Namespace) -> None:
-    """Checks what can be checked before circuits are read."""
-    for name in ("max_batch_size", "allowed_cpu_affinity_ids"):
-        if getattr(args, name) is not None:
-            raise ValueError(
-                f"--{name} has no meaning here: workers choose their batches, and the system their"
-                " cores. Leave it out."
-            )
-    if args.shard is not None and args.max_shots is None:
-        raise ValueError("--shard needs --max_shots, the number of shots of all parts together.")
-    if args.shard is not None and args.max_errors is not None:
-        raise ValueError(
-            "--shard and --max_errors do not go together, as the parts know nothing of each other's errors."
-            " Leave out --max_errors, or use --dask."
-        )
 
 
 def _with_arguments(args: argparse.Namespace) -> list[TaskSampler[Any]]:
@@ -162,11 +161,3 @@ class _News:
                 )
             if self._printer is not None:
                 self._printer.show(stats)
-
-
-def _num_workers(processes: str) -> int:
-    if processes == "auto":
-        return os.cpu_count() or 1
-    if not processes.isdigit() or int(processes) < 1:
-        raise ValueError(f'--processes must be a positive integer or "auto", not {processes!r}.')
-    return int(processes)

@@ -141,13 +141,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
             "--postselect says which detectors and observables are postselected, and so do arguments of"
             " `sinter collect` such as --postselected_detectors_predicate. Leave one of them out."
         )
-    _set_sinter_arguments(args)
-    _check_decoded_alone(args)
-    return args
-
-
-def _set_sinter_arguments(args: argparse.Namespace) -> None:
-    """Replaces the arguments that ``sinter collect`` has, too, by what Sinter makes of them."""
+    # The arguments that `sinter collect` has, too, become what Sinter makes of them.
     names = ("metadata_func", "postselected_detectors_predicate", "postselected_observables_predicate")
     shared = [f"--{name}={getattr(args, name)}" for name in names]
     if args.postselect_detectors_with_non_zero_4th_coord:
@@ -156,6 +150,8 @@ def _set_sinter_arguments(args: argparse.Namespace) -> None:
     for name in names:
         setattr(args, name, getattr(found, name))
     args.custom_decoders = found.custom_decoders
+    _check_decoded_alone(args)
+    return args
 
 
 def _check_decoded_alone(args: argparse.Namespace) -> None:

@@ -30,7 +30,7 @@ from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE
 from ..statistics.estimates import GAP, error_rate, estimate_row, is_enough
-from ..statistics.gap_points import GapPoint, counts_of, gap_points, has_gaps, write_gap_points
+from ..statistics.gap_points import counts_of, gap_points, has_gaps, write_gap_points
 from ..statistics.statistics_file import StatisticsFile
 from .arguments import positive_number
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
@@ -251,11 +251,10 @@ def _print_tables(rows: Sequence[sinter.TaskStats]) -> None:
         thresholds = {*range(0, largest, _STEP), *(gap for gap in published if gap < largest), largest}
         for threshold in sorted(thresholds):
             point = next(point for point in points if point.gap >= threshold)
-            print(_line(threshold, point, published.get(threshold)))
-
-
-def _line(threshold: int, point: GapPoint, published: tuple[float, float] | None) -> str:
-    rate = error_rate(counts_of(point))
-    shown = f"{rate.best or 0:.3g} [{rate.low:.2g}, {rate.high:.2g}]"
-    line = f"{threshold:6} {point.attempts_per_kept_shot:17.4g} {point.errors:7}  {shown:28}"
-    return f"{line} {published[1]:.3g} (attempts {1 / published[0]:.4g})" if published else line.rstrip()
+            rate = error_rate(counts_of(point))
+            shown = f"{rate.best or 0:.3g} [{rate.low:.2g}, {rate.high:.2g}]"
+            line = f"{threshold:6} {point.attempts_per_kept_shot:17.4g} {point.errors:7}  {shown:28}"
+            if threshold in published:
+                kept, published_rate = published[threshold]
+                line += f" {published_rate:.3g} (attempts {1 / kept:.4g})"
+            print(line.rstrip())

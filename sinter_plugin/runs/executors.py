@@ -61,18 +61,6 @@ class _LocalProcesses(ProcessPoolExecutor):
         return f"It ended with {name}: {why.get(name, 'a library in it, or somebody, has sent this signal')}."
 
 
-def _check_program() -> None:
-    """Checks that other processes can import the program that has called this package."""
-    main = sys.modules.get("__main__")
-    file = getattr(main, "__file__", None)
-    if file is not None and getattr(main, "__spec__", None) is None and not os.path.exists(file):
-        raise ValueError(
-            f"Worker processes import the program, but {file} is no file, as for a program that is read from"
-            " standard input. Save the program to a file; or use one worker, which is a thread:"
-            " num_workers=1."
-        )
-
-
 @contextlib.contextmanager
 def local_executor(num_processes: int) -> Iterator[Executor]:
     """Workers on this machine, which end with the context."""
@@ -83,7 +71,14 @@ def local_executor(num_processes: int) -> Iterator[Executor]:
         finally:
             thread.shutdown(wait=False, cancel_futures=True)
         return
-    _check_program()
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
+    if file is not None and getattr(main, "__spec__", None) is None and not os.path.exists(file):
+        raise ValueError(
+            f"Worker processes import the program, but {file} is no file, as for a program that is read from"
+            " standard input. Save the program to a file; or use one worker, which is a thread:"
+            " num_workers=1."
+        )
     before = multiprocessing.active_children()
     processes = _LocalProcesses(
         num_processes,

@@ -105,11 +105,8 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         if self._decoding.is_random and not was_random:
             # Some answers may have stood for several shots.
             if self._settings.warn:
-                warnings.warn(
-                    f"The decoder answers equal detection events differently. {RANDOM_DECODER_REMEDY}"
-                    f" {self._task}".rstrip(),
-                    stacklevel=5,
-                )
+                said = f"The decoder answers equal detection events differently. {RANDOM_DECODER_REMEDY}"
+                warnings.warn(f"{said} {self._task}", stacklevel=5)
             found = self._counted_once(shots, first_shot)
         if self._decoding.is_random:
             found.custom_counts[RANDOM_DECODER] = shots
@@ -147,7 +144,10 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             discards += batch.discards + int(np.count_nonzero(is_discarded))
             errors += int(np.count_nonzero(is_wrong))
             if self._settings.confidence:
-                _count_gaps(counts, confidences[~is_discarded], is_wrong)
+                gaps = confidences[~is_discarded]
+                for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
+                    for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
+                        counts[f"{letter}{gap}"] += int(count)
             if self._settings.count_observable_error_combos:
                 count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._num_observables)
         if first_shot is None:  # it depends on what was decoded before
@@ -161,9 +161,9 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         except DecoderFailedError as error:
             rows = np.flatnonzero(np.all(dets == error.events, axis=1))
             shot = f" Shot {shot_numbers[rows[0]]} has them." if len(rows) else ""
-            raise ValueError(f"{error}{shot} {self._task}".rstrip()) from error
+            raise ValueError(f"{error}{shot} {self._task}") from error
         except ValueError as error:
-            raise ValueError(f"{error} {self._task}".rstrip()) from error
+            raise ValueError(f"{error} {self._task}") from error
 
 
 @dataclass(frozen=True)
@@ -456,12 +456,6 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
             attempts += [{"kind": "noise_only", **attempt} for attempt in attempts]
         return first_error_model(circuit, [arguments | attempt for attempt in attempts])
-
-
-def _count_gaps(counts: collections.Counter[str], gaps: Integers, is_wrong: Bools) -> None:
-    for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
-        for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
-            counts[f"{letter}{gap}"] += int(count)
 
 
 def _count_decisions(counts: collections.Counter[str], name: str, happened: Bools) -> None:

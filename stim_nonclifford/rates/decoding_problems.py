@@ -209,7 +209,19 @@ def accepted_problem(
     confidence: bool,
 ) -> DecodingProblem:
     """A circuit with a decoder of kept shots: of those that its own detectors accept, or the given ones."""
-    model = _whole_model(circuit, has_state_check=read_out is not None)
+    try:
+        # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
+        attempts = [{}] if read_out is None else [{}, {"kind": "noise_only"}]
+        model = first_error_model(circuit, attempts)  # that of the sampler of this decoder, too
+    except ValueError as error:
+        if read_out is not None:
+            raise
+        cause = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
+        raise ValueError(
+            f"The decoder needs the error model of the S-proxy. {cause} To check a logical state in"
+            " place of the observables, pass state_check, which does without that model; or count"
+            ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
+        ) from error
     postselected = decoder.postselected(model, given)
     measured, observable, weight = (circuit, None, None) if read_out is None else read_out(circuit)
     compiled = measured.compile()
@@ -225,19 +237,3 @@ def accepted_problem(
             " ones. Count errors with the sampler soft_desaturated_gap."
         ) from error
     return DecodingProblem(symptoms, decoder.compiled(model, observable), postselected, weight, confidence)
-
-
-def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:
-    """The model that the sampler of this decoder has, too."""
-    # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
-    try:
-        return first_error_model(circuit, [{}, {"kind": "noise_only"}] if has_state_check else [{}])
-    except ValueError as error:
-        if has_state_check:
-            raise
-        cause = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
-        raise ValueError(
-            f"The decoder needs the error model of the S-proxy. {cause} To check a logical state in"
-            " place of the observables, pass state_check, which does without that model; or count"
-            ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
-        ) from error

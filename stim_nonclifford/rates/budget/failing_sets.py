@@ -133,12 +133,18 @@ class FailureStudy:
             seen = _ones(row[0, : model.detector_words])
             causing = [plan_mechanisms[k][0] for k in core]
             flipped = _ones(model.observables(row)[0])
+            # The model ignores detectors that may fire.
+            bits = [self._plan.constant, *(self._plan.effects.row(k) for k in causing)]
+            events = Counter(
+                k for each in bits for k in symptom_of_row(self._plan, each, model.num_detectors)[0]
+            )
+            ignored = [k for k in model.ignored if events[k] % 2]
             wrong = np.flatnonzero(self.classifier.wrong(row)[0]).tolist()
             found.append(
                 DecodedFailure(
                     share=cores[core] / len(sets),
                     probability=math.exp(log_probability[core]),
-                    detectors=tuple(sorted({*seen, *self._ignored_that_fire(causing)})),
+                    detectors=tuple(sorted({*seen, *ignored})),
                     observables=flipped,
                     predicted=tuple(sorted({*flipped} ^ {*wrong})),
                     causes=tuple(
@@ -149,13 +155,6 @@ class FailureStudy:
                 )
             )
         return found
-
-    def _ignored_that_fire(self, mechanisms: list[int]) -> list[int]:
-        """The detectors that the model ignores, as far as mechanisms of the plan flip them."""
-        plan, count = self._plan, self.model.num_detectors
-        flipped = [plan.constant, *(plan.effects.row(k) for k in mechanisms)]
-        events = Counter(k for bits in flipped for k in symptom_of_row(plan, bits, count)[0])
-        return [k for k in self.model.ignored if events[k] % 2]
 
 
 def cores_of(

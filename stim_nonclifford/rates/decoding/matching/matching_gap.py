@@ -165,7 +165,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         import pymatching
 
         matching = pymatching.Matching(stim.DetectorErrorModel(f"detector D{self._num_nodes - 1}"))
-        self._set_edges(matching, self._base)
+        self._weigh(self._base, matching)
         return matching
 
     def decode_shots_bit_packed_with_confidence(
@@ -212,18 +212,12 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
                 changed[edge] = exactly_one(changed.get(edge, self._base[edge]), p)
         return changed
 
-    def _weigh(self, probabilities: Mapping[Edge, float]) -> None:
-        """Sets the weights of edges."""
-        if probabilities:
-            self._set_edges(self._matching, probabilities)
-
-    def _set_edges(self, matching: Any, probabilities: Mapping[Edge, float]) -> None:
+    def _weigh(self, probabilities: Mapping[Edge, float], graph: Any = None) -> None:
+        """Sets the weights of edges, of the graph for PyMatching or of another one."""
         for edge, probability in probabilities.items():
-            ends, weight = self._ends[edge], _weight(probability)
-            if len(ends) == 1:
-                matching.add_boundary_edge(*ends, weight=weight, merge_strategy="replace")
-            else:
-                matching.add_edge(*ends, weight=weight, merge_strategy="replace")
+            ends, matching = self._ends[edge], self._matching if graph is None else graph
+            add = matching.add_boundary_edge if len(ends) == 1 else matching.add_edge
+            add(*ends, weight=_weight(probability), merge_strategy="replace")
 
     def _weights(self, events: Bytes) -> Floats:
         """The least weight of each class, shape (2, shots)."""

@@ -48,9 +48,7 @@ def hidden_detectors(errors: Iterable[ModelError], kinds: Sequence[DetectorKind]
     of one basis and an observable: these are where the codes are joined.
     """
     found = {k for k, kind in enumerate(kinds) if kind.basis is None}
-    if _is_color_code(kinds):
-        return frozenset(found)
-    for error in errors:
+    for error in () if _is_color_code(kinds) else errors:
         bases = {kinds[k].basis for k in error.detectors}
         if error.observables and len(error.detectors) == 2 and len(bases) == 1:
             found |= error.detectors

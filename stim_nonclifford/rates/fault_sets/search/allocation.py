@@ -80,9 +80,7 @@ def estimate_of(
     """The estimate of P(kept) and P(kept and wrong); arguments as for ``Search``.
 
     Where the faults of a shot decide everything, a wrong shot is one whose faults flip no check, and flip the
-    observable: one more check. Then P(kept) and P(kept and wrong) have a search each, with other checks. That
-    pays because malignant sets are rare: of distance-7 cultivation with S gates at p = 10^-3, one in 3 *
-    10^12 of the kept shots is wrong.
+    observable: one more check. As malignant sets are rare, P(kept) and P(kept and wrong) have a search each.
     """
     searches: list[tuple[int | None, Mechanisms, Limits, int, Deadline]]
     searches = [(None, mechanisms, limits, seed, deadline)]

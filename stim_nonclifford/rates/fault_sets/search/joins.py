@@ -70,10 +70,6 @@ class Join:
             total += _gram(np.stack([np.bincount(side, column) for column in values.T], axis=1))
         return total
 
-    def events(self, values: Floats) -> list[Floats]:
-        """The sums over the finds of each left half, and of each right one; of values with shape (finds,)."""
-        return [np.bincount(side, values).astype(np.float64) for side in self.sides]
-
 
 class JoinedSets:
     """Pooled joins for the fault sets of some weights.
@@ -141,8 +137,9 @@ class JoinedSets:
         for column in (WRONG, KEPT, 2):
             total = math.fsum(float(values[:, column].sum()) for values in parts)
             if total**2 >= FEW * covariance[column, column] > 0:
-                events = [
-                    join.events(values[:, column]) for join, values in zip(self.joins, parts, strict=True)
+                events = [  # of each join, the sums over the finds of each left half, and of each right one
+                    [np.bincount(side, values[:, column]) for side in join.sides]
+                    for join, values in zip(self.joins, parts, strict=True)
                 ]
                 return max(_tail(np.concatenate(side)) for side in zip(*events, strict=True))
         if self.sets < FEW:

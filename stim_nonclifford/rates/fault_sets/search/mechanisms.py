@@ -47,8 +47,7 @@ class Mechanisms:
     @property
     def most_members(self) -> int:
         """The largest weight of a fault set."""
-        sites = self.sites[self.sites >= 0]
-        return int(np.count_nonzero(self.sites < 0)) + len(np.unique(sites))
+        return int(np.count_nonzero(self.sites < 0)) + len(np.unique(self.sites[self.sites >= 0]))
 
     def masses(self, max_weight: int) -> Floats:
         """The sum of the odds of all sets of each weight up to one: elementary symmetric polynomials."""
@@ -161,17 +160,15 @@ def _odds(plan: SamplingPlan) -> tuple[Floats, float]:
 def _without_redundant(coins: Bools) -> Bools:
     """A basis of the coins, each with a leading bit that no other one has."""
     basis: list[Bools] = []
-    for coin in coins:
-        row = coin.copy()
+    for row in coins.copy():
         for other in basis:
             if row[np.argmax(other)]:
                 row ^= other
-        if not row.any():
-            continue
-        for other in basis:
-            if other[np.argmax(row)]:
-                other ^= row
-        basis.append(row)
+        if row.any():
+            for other in basis:
+                if other[np.argmax(row)]:
+                    other ^= row
+            basis.append(row)
     return np.array(basis, dtype=np.bool_).reshape(len(basis), coins.shape[1])
 
 

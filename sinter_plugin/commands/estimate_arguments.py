@@ -150,12 +150,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
     for name in names:
         setattr(args, name, getattr(found, name))
     args.custom_decoders = found.custom_decoders
-    _check_decoded_alone(args)
-    return args
-
-
-def _check_decoded_alone(args: argparse.Namespace) -> None:
-    """Refuses what is not available together with a decoder, or without one."""
+    # What is not available together with a decoder, or without one.
     decoders = set(args.decoders) - {None, SOFT_POSTSELECT}
     knows_states = all(checks_states(args.custom_decoders.get(name, name)) for name in decoders)
     if decoders and args.state_check is not None and not knows_states:
@@ -173,3 +168,4 @@ def _check_decoded_alone(args: argparse.Namespace) -> None:
             "--confidence asks a decoder how sure it is. Pass --decoders pymatching, chromobius or"
             " desaturated, or leave out --confidence."
         )
+    return args

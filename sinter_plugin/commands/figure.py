@@ -68,7 +68,9 @@ def _drawn(args: argparse.Namespace) -> int:
         name = "_".join(["soft", args.decoder, "gap", *parts])
         mask, options = None, dict[str, Any]()
         if args.decoder == "chromobius":
-            mask = _mask(checked)
+            # What a circuit of `end_to_end_circuit` postselects is in the fifth coordinate.
+            places = sorted(checked.circuit.get_detector_coordinates().items())
+            mask = np.array([place[4:5] == [1] for _, place in places], dtype=np.bool_)
             options = {"error_model": "noise_only", "condition_on_postselection": True}
         samplers[name] = SoftDecodingSampler(
             args.decoder, confidence=True, state_check=checked.check, warn=False, **options
@@ -174,33 +176,27 @@ def _computed(
             if not is_known:
                 replaced = {row.strong_id for row in rows}
                 try:
-                    rows = _computed_rows(checked, name, args)
+                    rate = checked.circuit.logical_error_rate(
+                        decoder=args.decoder,
+                        confidence=True,
+                        state_check=checked.check,
+                        relative_error=args.relative_error,
+                        max_seconds=args.compute_seconds,
+                        seed=args.seed,
+                        progress=not args.quiet,
+                    )
                 except ResourceLimitError as error:
                     say(f"Not computed: {_name(checked.metadata)}. {error}")
                     continue
+                print(f"{_name(checked.metadata)}, computed:\n{rate}", flush=True)
+                rows = []
+                for point in rate.gap_curve:
+                    metadata = {**checked.metadata, GAP: point.gap}
+                    row_name = f"{name} {point.gap}"
+                    rows.append(estimate_row(row_name, metadata, rate, point, args.compute_seconds))
                 file.save(rows, replacing=replaced | {row.strong_id for row in rows})
             found += curves_of(rows, lambda row: _name(row.json_metadata))
     return found
-
-
-def _computed_rows(checked: CheckedCircuit, name: str, args: argparse.Namespace) -> list[sinter.TaskStats]:
-    """A row for each gap of a curve, which is printed, too."""
-    rate = checked.circuit.logical_error_rate(
-        decoder=args.decoder,
-        confidence=True,
-        state_check=checked.check,
-        relative_error=args.relative_error,
-        max_seconds=args.compute_seconds,
-        seed=args.seed,
-        progress=not args.quiet,
-    )
-    print(f"{_name(checked.metadata)}, computed:\n{rate}", flush=True)
-    return [
-        estimate_row(
-            f"{name} {point.gap}", {**checked.metadata, GAP: point.gap}, rate, point, args.compute_seconds
-        )
-        for point in rate.gap_curve
-    ]
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
@@ -223,12 +219,6 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
             if len(refused) == len(kinds):
                 raise
             say(f"Left out: d={d}, {variant}, {escape} escape, p={p}. {error}")
-
-
-def _mask(checked: CheckedCircuit) -> Any:
-    """The detectors that a circuit of ``end_to_end_circuit`` postselects: the fifth coordinate says which."""
-    places = checked.circuit.get_detector_coordinates()
-    return np.array([places[k][4:5] == [1] for k in range(checked.circuit.num_detectors)], dtype=np.bool_)
 
 
 def _name(m: Mapping[str, Any]) -> str:

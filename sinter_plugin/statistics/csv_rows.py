@@ -22,8 +22,8 @@ ESTIMATE = "estimate"
 ESTIMATES = "estimates"
 """The custom count of such a row: 1. If it is more, estimates were added up."""
 
-_COLUMNS = [name.strip() for name in sinter.CSV_HEADER.split(",")]
-_REQUIRED_COLUMNS = _COLUMNS[:-1]  # Sinter did not always write custom_counts
+# Sinter did not always write the last one, custom_counts.
+_REQUIRED_COLUMNS = [name.strip() for name in sinter.CSV_HEADER.split(",")][:-1]
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,18 @@ def decoded_problem(
             " often its observables are flipped."
         )
     symptoms = exact_symptoms(circuit)  # it says what is random, in words of this package
-    model = _model_for(circuit, decoder)
+    try:
+        model = first_error_model(circuit, decompositions(decoder.is_matching))
+    except ValueError as error:
+        cause = error.__cause__
+        if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
+            raise
+        raise ValueError(
+            "Decoders are told the error model of the S-proxy, the circuit with S in place of T, and Stim"
+            f" refuses to compute it: {random_outputs(cause)}. Measure the logical qubit so that its"
+            " observable is certain with S, too; or leave out decoder= and give"
+            ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
+        ) from error
     if decoder.is_pymatching and symptoms.outcomes is None:
         matters = postselected | detectors_that_matter(model)
         symptoms = symptoms.without(np.flatnonzero(~matters).tolist())
@@ -183,22 +194,6 @@ def _plan_of(compiled: CompiledCircuit) -> SamplingPlan:
     """The plan of all detectors and observables."""
     program = compiled.program
     return compiled.detector_plan(RequestedOutputs.of(range(program.num_detectors + program.num_observables)))
-
-
-def _model_for(circuit: DecodableCircuit, decoder: RateDecoder) -> stim.DetectorErrorModel:
-    """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
-    try:
-        return first_error_model(circuit, decompositions(decoder.is_matching))
-    except ValueError as error:
-        cause = error.__cause__
-        if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
-            raise
-        raise ValueError(
-            "Decoders are told the error model of the S-proxy, the circuit with S in place of T, and Stim"
-            f" refuses to compute it: {random_outputs(cause)}. Measure the logical qubit so that its"
-            " observable is certain with S, too; or leave out decoder= and give"
-            ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
-        ) from error
 
 
 def accepted_problem(

@@ -87,7 +87,15 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
                 "The complementary gap of a color code is defined for one logical qubit, which has one or two"
                 f" observables, but the error model has {dem.num_observables}."
             )
-        colors = _colors(dem)
+        colors = {}
+        for k, coordinates in dem.get_detector_coordinates().items():
+            if len(coordinates) < 4 or coordinates[3] not in range(-1, 2 * NUM_COLORS):
+                raise ValueError(
+                    f"Detector D{k} has the coordinates ({', '.join(f'{value:g}' for value in coordinates)}),"
+                    " but Chromobius reads its color from the fourth: 0, 1, 2 for X checks of red, green and"
+                    " blue tiles, 3, 4, 5 for Z checks, -1 for detectors to ignore."
+                )
+            colors[k] = int(coordinates[3])
         symptoms = symptoms_of(dem)
         errors = [
             ModelError(p, frozenset(detectors), mask_of(observables))
@@ -116,7 +124,18 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
             for flipped in classes
         }
         if len(number) < len(classes):
-            raise ValueError(_refusal(dem.num_observables))
+            reason = (
+                "The observable is not a logical X or logical Z along a boundary of a color code: closed"
+                " loops of errors flip it, or errors of both bases do. For logical Y, add logical X as a"
+                " second observable."
+                if dem.num_observables == 1
+                else "The two observables are not logical operators of both bases along boundaries of a"
+                " color code: closed loops of errors flip a sum of them."
+            )
+            raise ValueError(
+                f"{reason} If errors before the code is complete do, postselect their detectors and sample"
+                " with SoftDecodingSampler(condition_on_postselection=True)."
+            )
         constant, always = symptoms.expected
         predictions = np.array([number[k] ^ mask_of(always) for k in range(len(number))], dtype=np.uint8)
         return CompiledChromobiusGap(halves, predictions, constant, dem.num_detectors)
@@ -191,31 +210,3 @@ class _Tile:
             for flip in (0, 1)
         )
         return np.asarray(with_flip, dtype=np.float64) - without
-
-
-def _colors(model: stim.DetectorErrorModel) -> dict[int, int]:
-    """Chromobius's color of each detector."""
-    colors = {}
-    for k, coordinates in model.get_detector_coordinates().items():
-        if len(coordinates) < 4 or coordinates[3] not in range(-1, 2 * NUM_COLORS):
-            raise ValueError(
-                f"Detector D{k} has the coordinates ({', '.join(f'{value:g}' for value in coordinates)}), but"
-                " Chromobius reads its color from the fourth: 0, 1, 2 for X checks of red, green and blue"
-                " tiles, 3, 4, 5 for Z checks, -1 for detectors to ignore."
-            )
-        colors[k] = int(coordinates[3])
-    return colors
-
-
-def _refusal(num_observables: int) -> str:
-    reason = (
-        "The observable is not a logical X or logical Z along a boundary of a color code: closed loops of"
-        " errors flip it, or errors of both bases do. For logical Y, add logical X as a second observable."
-        if num_observables == 1
-        else "The two observables are not logical operators of both bases along boundaries of a color code:"
-        " closed loops of errors flip a sum of them."
-    )
-    return reason + (
-        " If errors before the code is complete do, postselect their detectors and sample with"
-        " SoftDecodingSampler(condition_on_postselection=True)."
-    )

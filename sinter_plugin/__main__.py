@@ -37,7 +37,7 @@ Examples:
     python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
         --max_shots 1_000_000_000_000 --shard 17/100 --save_resume_filepath part17.csv
     python -m sinter_plugin combine part*.csv > stats.csv
-"""
+""".replace("{commands}", "\n".join(f"  {name:9} {does}" for name, does in SINTER_COMMANDS.items()))
 
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "python -m sinter_plugin") -> int:
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] in ("help", "-h", "--help"):
-        print(_help(), end="")
+        print(_HELP, end="")
         return 0
     command, *rest = arguments
     if command == "plot":
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
         run_sinter_command(arguments)
         return 0
     if command not in SINTER_COMMANDS:
-        print(f"Not a command: {command}\n\n{_help()}", end="", file=sys.stderr)
+        print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
     # Imported only here, because every spawned worker imports this module.
     name = command.replace("-", "_")
@@ -78,11 +78,6 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
     except (OSError, ValueError) as error:
         print(f"{program} {command}: error: {error}", file=sys.stderr)
         return 2
-
-
-def _help() -> str:
-    commands = (f"  {name:9} {does}" for name, does in SINTER_COMMANDS.items())
-    return _HELP.replace("{commands}", "\n".join(commands))
 
 
 if __name__ == "__main__":

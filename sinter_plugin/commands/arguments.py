@@ -53,6 +53,8 @@ def parse_own_arguments(arguments: Sequence[str]) -> tuple[argparse.Namespace, l
         "first range of shots is waited for, with the preparation of its decoder.",
     )
     add_state_check(group)
+    decoders = ["--decoders"[:length] for length in range(len("--d"), len("--decoders") + 1)]  # as in Sinter
+    group.add_argument(*decoders, nargs="+", dest="decoders", help=argparse.SUPPRESS)
     if "--help" in arguments or "-h" in arguments:
         print(parser.format_help().partition("\n\n")[2])
     own, others = parser.parse_known_args(list(arguments))

@@ -32,22 +32,36 @@ from .arguments import metadata_of, parse_own_arguments, postselected_detectors,
 from .endings import RowPrinter, exit_code_of
 from .sinter_internals import parse_collect_arguments
 
-_DECODERS, _CUSTOM_DECODERS = "--decoders", "--custom_decoders_module_function"
-
 
 def collect(arguments: Sequence[str]) -> int:
     """Runs the command."""
-    own, arguments = parse_own_arguments(arguments)
+    own, others = parse_own_arguments(arguments)
     for name in known_decoders():
-        if f"soft_{name}" in arguments:
+        if f"soft_{name}" in (own.decoders or ()):
             decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
-    names, arguments = _without_names(arguments)
-    args = parse_collect_arguments(arguments)
+    # Sinter would accept its own decoders only.
+    args = parse_collect_arguments([*others, "--decoders", "vacuous"] if own.decoders else others)
     vars(args).update(vars(own))
-    args.decoders, args.custom_decoders = names, args.custom_decoders or {}
-    _check_arguments(args)
+    args.custom_decoders = args.custom_decoders or {}
+    for name in ("max_batch_size", "allowed_cpu_affinity_ids"):
+        if getattr(args, name) is not None:
+            raise ValueError(
+                f"--{name} has no meaning here: workers choose their batches, and the system their"
+                " cores. Leave it out."
+            )
+    if args.shard is not None and args.max_shots is None:
+        raise ValueError("--shard needs --max_shots, the number of shots of all parts together.")
+    if args.shard is not None and args.max_errors is not None:
+        raise ValueError(
+            "--shard and --max_errors do not go together, as the parts know nothing of each other's errors."
+            " Leave out --max_errors, or use --dask."
+        )
     samplers = _with_arguments(args)
-    num_workers = _num_workers(args.processes)
+    num_workers = os.cpu_count() or 1
+    if args.processes != "auto":
+        if not args.processes.isdigit() or int(args.processes) < 1:
+            raise ValueError(f'--processes must be a positive integer or "auto", not {args.processes!r}.')
+        num_workers = int(args.processes)
     tasks = [_task_of_file(path, args, samplers) for path in args.circuits]
     return exit_code_of(lambda: _collected(tasks, args, num_workers), "continue from the saved statistics")
 
@@ -81,56 +95,20 @@ def _collected(tasks: Sequence[sinter.Task], args: argparse.Namespace, num_worke
     return 0
 
 
-def _without_names(arguments: Sequence[str]) -> tuple[list[str] | None, list[str]]:
-    """Takes the names of decoders out of the arguments, as Sinter would accept its own ones only.
-
-    Examples:
-        >>> _without_names(["--decoders", "a", "b", "--custom_decoders", "my:decoders", "--quiet"])
-        (['a', 'b'], ['--quiet', '--decoders', 'vacuous', '--custom_decoders_module_function', 'my:decoders'])
-    """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name, shortest in ((_DECODERS, "--d"), (_CUSTOM_DECODERS, "--custom_d")):  # unambiguous prefixes
-        names = [name[:length] for length in range(len(shortest), len(name) + 1)]
-        parser.add_argument(*names, nargs="+", dest=name)
-    found, others = parser.parse_known_args(list(arguments))
-    names, custom = (getattr(found, name) for name in (_DECODERS, _CUSTOM_DECODERS))
-    others += [_DECODERS, "vacuous"] if names else []
-    return names, others + ([_CUSTOM_DECODERS, *custom] if custom else [])
-
-
-def _check_arguments(args: argparse.Namespace) -> None:
-    """Checks what can be checked before circuits are read."""
-    for name in ("max_batch_size", "allowed_cpu_affinity_ids"):
-        if getattr(args, name) is not None:
-            raise ValueError(
-                f"--{name} has no meaning here: workers choose their batches, and the system their"
-                " cores. Leave it out."
-            )
-    if args.shard is not None and args.max_shots is None:
-        raise ValueError("--shard needs --max_shots, the number of shots of all parts together.")
-    if args.shard is not None and args.max_errors is not None:
-        raise ValueError(
-            "--shard and --max_errors do not go together, as the parts know nothing of each other's errors."
-            " Leave out --max_errors, or use --dask."
-        )
-
-
 def _with_arguments(args: argparse.Namespace) -> list[TaskSampler[Any]]:
     """The samplers with what the arguments say. Warnings come from this process, not from the workers."""
     named = dict(sampler_named(name, args.custom_decoders) for name in args.decoders)
     args.decoders = list(named)
+    names = ("count_observable_error_combos", "count_detection_events")
+    changes: dict[str, Any] = {each: True for each in names if getattr(args, each)}
+    if args.state_check is not None:
+        changes["state_check"] = args.checked_state
     samplers = []
     for name, sampler in named.items():
-        if args.state_check is not None:
-            if sampler.state_check is not None:
-                raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
-            sampler = dataclasses.replace(sampler, state_check=args.checked_state)
-        if args.count_observable_error_combos:
-            sampler = dataclasses.replace(sampler, count_observable_error_combos=True)
-        if args.count_detection_events:
-            sampler = dataclasses.replace(sampler, count_detection_events=True)
-        samplers.append(sampler)
-        args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
+        if args.state_check is not None and sampler.state_check is not None:
+            raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
+        samplers.append(dataclasses.replace(sampler, **changes))
+        args.custom_decoders[name] = dataclasses.replace(samplers[-1], warn=False)
     return samplers
 
 
@@ -183,11 +161,3 @@ class _News:
                 )
             if self._printer is not None:
                 self._printer.show(stats)
-
-
-def _num_workers(processes: str) -> int:
-    if processes == "auto":
-        return os.cpu_count() or 1
-    if not processes.isdigit() or int(processes) < 1:
-        raise ValueError(f'--processes must be a positive integer or "auto", not {processes!r}.')
-    return int(processes)

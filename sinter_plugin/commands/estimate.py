@@ -110,25 +110,28 @@ class _Run:
         self._printer = RowPrinter(self.args.out)
 
     def run(self, jobs: Sequence[_Job]) -> int:
-        has_failed = False
-        for job, rate in self._estimates(self._without_done(jobs)):
-            if isinstance(rate, str):
-                has_failed = True
-                say(f"{job.path}: {as_flags(rate)}")
-            else:
-                self._save_rate(job, rate)
-        return 1 if has_failed else 0
-
-    def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
-        """The circuits that the file does not have with a small enough error."""
-        left = []
+        left, has_failed = [], False
         for job in jobs:
             facts = self._known.get(job.strong_id)
             if facts is not None and is_enough(facts, self.args.relative_error, self.args.max_seconds):
                 self._show(f"{job.path}: {shown_estimate(facts)} (in the file already)")
             else:
                 left.append(job)
-        return left
+        for job, rate in self._estimates(left):
+            if isinstance(rate, str):
+                has_failed = True
+                say(f"{job.path}: {as_flags(rate)}")
+                continue
+            if self.args.prints_text:
+                print_text(str(rate), self.args.out)
+                if self.args.error_budget is not None:
+                    print_text(f"\n{rate.error_budget(self.args.error_budget)}", self.args.out)
+            # The row of all kept shots comes last: if it is there, the curve is complete.
+            for point in reversed(rate.gap_curve):
+                self._save(job.at_gap(point.gap), rate, point)
+            if not rate.gap_curve:  # as without --confidence, or where nothing is ever wrong
+                self._save(job, rate, None)
+        return 1 if has_failed else 0
 
     def _estimates(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, LogicalErrorRate | str]]:
         """Each circuit with its estimate, as soon as it is there."""
@@ -159,17 +162,6 @@ class _Run:
             "threads": args.threads,
             "progress": progress and (not args.prints_text or sys.stderr.isatty()),
         }
-
-    def _save_rate(self, job: _Job, rate: LogicalErrorRate) -> None:
-        if self.args.prints_text:
-            print_text(str(rate), self.args.out)
-            if self.args.error_budget is not None:
-                print_text(f"\n{rate.error_budget(self.args.error_budget)}", self.args.out)
-        # The row of all kept shots comes last: if it is there, the curve is complete.
-        for point in reversed(rate.gap_curve):
-            self._save(job.at_gap(point.gap), rate, point)
-        if not rate.gap_curve:  # as without --confidence, or where nothing is ever wrong
-            self._save(job, rate, None)
 
     def _save(self, job: _Job, rate: LogicalErrorRate, point: GapPoint | None) -> None:
         stats = estimate_row(job.strong_id, job.metadata, rate, point, self.args.max_seconds)

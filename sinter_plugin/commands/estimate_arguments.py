@@ -141,13 +141,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
             "--postselect says which detectors and observables are postselected, and so do arguments of"
             " `sinter collect` such as --postselected_detectors_predicate. Leave one of them out."
         )
-    _set_sinter_arguments(args)
-    _check_decoded_alone(args)
-    return args
-
-
-def _set_sinter_arguments(args: argparse.Namespace) -> None:
-    """Replaces the arguments that ``sinter collect`` has, too, by what Sinter makes of them."""
+    # The arguments that `sinter collect` has, too, become what Sinter makes of them.
     names = ("metadata_func", "postselected_detectors_predicate", "postselected_observables_predicate")
     shared = [f"--{name}={getattr(args, name)}" for name in names]
     if args.postselect_detectors_with_non_zero_4th_coord:
@@ -156,10 +150,7 @@ def _set_sinter_arguments(args: argparse.Namespace) -> None:
     for name in names:
         setattr(args, name, getattr(found, name))
     args.custom_decoders = found.custom_decoders
-
-
-def _check_decoded_alone(args: argparse.Namespace) -> None:
-    """Refuses what is not available together with a decoder, or without one."""
+    # What is not available together with a decoder, or without one.
     decoders = set(args.decoders) - {None, SOFT_POSTSELECT}
     knows_states = all(checks_states(args.custom_decoders.get(name, name)) for name in decoders)
     if decoders and args.state_check is not None and not knows_states:
@@ -177,3 +168,4 @@ def _check_decoded_alone(args: argparse.Namespace) -> None:
             "--confidence asks a decoder how sure it is. Pass --decoders pymatching, chromobius or"
             " desaturated, or leave out --confidence."
         )
+    return args

@@ -13,7 +13,6 @@ import itertools
 import math
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE
 from ..statistics.estimates import GAP, error_rate, estimate_row, is_enough
-from ..statistics.gap_points import GapPoint, counts_of, gap_points, has_gaps, write_gap_points
+from ..statistics.gap_points import counts_of, gap_points, has_gaps, write_gap_points
 from ..statistics.statistics_file import StatisticsFile
 from .arguments import positive_number
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
@@ -67,8 +66,15 @@ def _drawn(args: argparse.Namespace) -> int:
     for checked in circuits:
         parts = [checked.metadata[key] for key in ("g", "file") if key in checked.metadata]
         name = "_".join(["soft", args.decoder, "gap", *parts])
-        samplers[name] = _sampler(checked, args.decoder)
-        mask = _mask(checked) if args.decoder == "chromobius" else None
+        mask, options = None, dict[str, Any]()
+        if args.decoder == "chromobius":
+            # What a circuit of `end_to_end_circuit` postselects is in the fifth coordinate.
+            places = sorted(checked.circuit.get_detector_coordinates().items())
+            mask = np.array([place[4:5] == [1] for _, place in places], dtype=np.bool_)
+            options = {"error_model": "noise_only", "condition_on_postselection": True}
+        samplers[name] = SoftDecodingSampler(
+            args.decoder, confidence=True, state_check=checked.check, warn=False, **options
+        )
         samplers[name].check(checked.circuit, mask)
         tasks.append(
             task(checked.circuit, decoder=name, json_metadata=checked.metadata, postselection_mask=mask)
@@ -97,17 +103,14 @@ def _drawn(args: argparse.Namespace) -> int:
     if counted:
         _print_tables(counted)
         write_gap_points(counted, out / "end_to_end_points.csv")
-        points_of = {
-            row.json_metadata["d"]: points
-            for row in counted
-            if (points := published_points(row.json_metadata))
-        }
-        published = [_published_curve(distance, points_of[distance]) for distance in sorted(points_of)]
-        draw(
-            [*curves_of(counted, lambda row: _name(row.json_metadata)), *computed, *published],
-            "cultivation end to end",
-            str(out / "end_to_end.png"),
-        )
+        curves = [*curves_of(counted, lambda row: _name(row.json_metadata)), *computed]
+        published = [(row.json_metadata["d"], published_points(row.json_metadata)) for row in counted]
+        for distance, points in sorted({d: points for d, points in published if points}.items()):
+            label = f"d={distance} to a matchable code, p=0.001, T gates (published)"
+            attempts = [1 / kept for kept, _ in points.values()]
+            rates = [sinter.Fit(low=rate, best=rate, high=rate) for _, rate in points.values()]
+            curves.append(GapCurve(label, attempts, rates, is_curve=False, is_computed=False))
+        draw(curves, "cultivation end to end", str(out / "end_to_end.png"))
         print(f"Wrote end_to_end.csv, end_to_end_points.csv and end_to_end.png to {out}.")
     return 130 if is_interrupted else 0
 
@@ -164,42 +167,36 @@ def _computed(
     with StatisticsFile(path, say=say) as file:
         for checked, name in zip(circuits, names, strict=True):
             rows = [row for row in file.rows if row.strong_id.startswith(f"{name} ")]
-            if not rows or not all(_is_known(row.json_metadata[ESTIMATE], args) for row in rows):
+            facts = [row.json_metadata[ESTIMATE] for row in rows]
+            is_known = bool(rows) and all(
+                args.seed in (None, each["seed"])
+                and is_enough(each, args.relative_error, args.compute_seconds)
+                for each in facts
+            )
+            if not is_known:
                 replaced = {row.strong_id for row in rows}
                 try:
-                    rows = _computed_rows(checked, name, args)
+                    rate = checked.circuit.logical_error_rate(
+                        decoder=args.decoder,
+                        confidence=True,
+                        state_check=checked.check,
+                        relative_error=args.relative_error,
+                        max_seconds=args.compute_seconds,
+                        seed=args.seed,
+                        progress=not args.quiet,
+                    )
                 except ResourceLimitError as error:
                     say(f"Not computed: {_name(checked.metadata)}. {error}")
                     continue
+                print(f"{_name(checked.metadata)}, computed:\n{rate}", flush=True)
+                rows = []
+                for point in rate.gap_curve:
+                    metadata = {**checked.metadata, GAP: point.gap}
+                    row_name = f"{name} {point.gap}"
+                    rows.append(estimate_row(row_name, metadata, rate, point, args.compute_seconds))
                 file.save(rows, replacing=replaced | {row.strong_id for row in rows})
             found += curves_of(rows, lambda row: _name(row.json_metadata))
     return found
-
-
-def _is_known(facts: Mapping[str, Any], args: argparse.Namespace) -> bool:
-    """Whether an estimate of the file is what is asked for."""
-    has_seed = args.seed is None or facts["seed"] == args.seed
-    return has_seed and is_enough(facts, args.relative_error, args.compute_seconds)
-
-
-def _computed_rows(checked: CheckedCircuit, name: str, args: argparse.Namespace) -> list[sinter.TaskStats]:
-    """A row for each gap of a curve, which is printed, too."""
-    rate = checked.circuit.logical_error_rate(
-        decoder=args.decoder,
-        confidence=True,
-        state_check=checked.check,
-        relative_error=args.relative_error,
-        max_seconds=args.compute_seconds,
-        seed=args.seed,
-        progress=not args.quiet,
-    )
-    print(f"{_name(checked.metadata)}, computed:\n{rate}", flush=True)
-    return [
-        estimate_row(
-            f"{name} {point.gap}", {**checked.metadata, GAP: point.gap}, rate, point, args.compute_seconds
-        )
-        for point in rate.gap_curve
-    ]
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
@@ -224,36 +221,12 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
             say(f"Left out: d={d}, {variant}, {escape} escape, p={p}. {error}")
 
 
-def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
-    sampler = SoftDecodingSampler(decoder, confidence=True, state_check=checked.check, warn=False)
-    if decoder == "chromobius":
-        return replace(sampler, error_model="noise_only", condition_on_postselection=True)
-    return sampler
-
-
-def _mask(checked: CheckedCircuit) -> Any:
-    """The detectors that a circuit of ``end_to_end_circuit`` postselects: the fifth coordinate says which."""
-    places = checked.circuit.get_detector_coordinates()
-    return np.array([places[k][4:5] == [1] for k in range(checked.circuit.num_detectors)], dtype=np.bool_)
-
-
 def _name(m: Mapping[str, Any]) -> str:
     gates = "T gates" if m["g"] == "T" else "S-proxy"
     if "file" in m:
         return f"{m['file']}, {gates}"
     kinds = ", ".join(m[key] for key in ("variant", "escape") if key in m)
     return f"d={m['d']} to {m['d2']}{f' ({kinds})' if kinds else ''}, p={m['p']:g}, {gates}"
-
-
-def _published_curve(distance: int, found: dict[int, tuple[float, float]]) -> GapCurve:
-    points = found.values()
-    return GapCurve(
-        f"d={distance} to a matchable code, p=0.001, T gates (published)",
-        [1 / kept for kept, _ in points],
-        [sinter.Fit(low=rate, best=rate, high=rate) for _, rate in points],
-        is_curve=False,
-        is_computed=False,
-    )
 
 
 def _print_tables(rows: Sequence[sinter.TaskStats]) -> None:
@@ -268,11 +241,10 @@ def _print_tables(rows: Sequence[sinter.TaskStats]) -> None:
         thresholds = {*range(0, largest, _STEP), *(gap for gap in published if gap < largest), largest}
         for threshold in sorted(thresholds):
             point = next(point for point in points if point.gap >= threshold)
-            print(_line(threshold, point, published.get(threshold)))
-
-
-def _line(threshold: int, point: GapPoint, published: tuple[float, float] | None) -> str:
-    rate = error_rate(counts_of(point))
-    shown = f"{rate.best or 0:.3g} [{rate.low:.2g}, {rate.high:.2g}]"
-    line = f"{threshold:6} {point.attempts_per_kept_shot:17.4g} {point.errors:7}  {shown:28}"
-    return f"{line} {published[1]:.3g} (attempts {1 / published[0]:.4g})" if published else line.rstrip()
+            rate = error_rate(counts_of(point))
+            shown = f"{rate.best or 0:.3g} [{rate.low:.2g}, {rate.high:.2g}]"
+            line = f"{threshold:6} {point.attempts_per_kept_shot:17.4g} {point.errors:7}  {shown:28}"
+            if threshold in published:
+                kept, published_rate = published[threshold]
+                line += f" {published_rate:.3g} (attempts {1 / kept:.4g})"
+            print(line.rstrip())

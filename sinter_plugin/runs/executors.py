@@ -26,18 +26,9 @@ from ..samplers.parent_watch import EndsWithItsParent
 _ENDING_SECONDS = 2.0
 """The time, at most, that workers have to end once one has died. Doubled, slower ones say how they ended."""
 
-_NEEDS_DASK = (
-    "--dask needs Dask, which is not installed. Install it: pip install dask distributed, or, in a clone of"
-    " this package, pip install '.[dask]'."
-)
-
 
 class WorkersLostError(RuntimeError):
     """No worker can be reached any more, or a job has ended a worker."""
-
-
-class _Watch(EndsWithItsParent):
-    """Sent to each new process, so that it ends with this one."""
 
 
 class _LocalProcesses(ProcessPoolExecutor):
@@ -70,18 +61,6 @@ class _LocalProcesses(ProcessPoolExecutor):
         return f"It ended with {name}: {why.get(name, 'a library in it, or somebody, has sent this signal')}."
 
 
-def _check_program() -> None:
-    """Checks that other processes can import the program that has called this package."""
-    main = sys.modules.get("__main__")
-    file = getattr(main, "__file__", None)
-    if file is not None and getattr(main, "__spec__", None) is None and not os.path.exists(file):
-        raise ValueError(
-            f"Worker processes import the program, but {file} is no file, as for a program that is read from"
-            " standard input. Save the program to a file; or use one worker, which is a thread:"
-            " num_workers=1."
-        )
-
-
 @contextlib.contextmanager
 def local_executor(num_processes: int) -> Iterator[Executor]:
     """Workers on this machine, which end with the context."""
@@ -92,13 +71,20 @@ def local_executor(num_processes: int) -> Iterator[Executor]:
         finally:
             thread.shutdown(wait=False, cancel_futures=True)
         return
-    _check_program()
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
+    if file is not None and getattr(main, "__spec__", None) is None and not os.path.exists(file):
+        raise ValueError(
+            f"Worker processes import the program, but {file} is no file, as for a program that is read from"
+            " standard input. Save the program to a file; or use one worker, which is a thread:"
+            " num_workers=1."
+        )
     before = multiprocessing.active_children()
     processes = _LocalProcesses(
         num_processes,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
-        initargs=(_Watch(),),
+        initargs=(EndsWithItsParent(),),
     )
     try:
         for _ in range(num_processes):  # otherwise a worker would be started when there is a job for it
@@ -113,9 +99,8 @@ def local_executor(num_processes: int) -> Iterator[Executor]:
                 child.join()
 
 
-def _begin(watch: _Watch) -> None:
-    """Begins a worker: Ctrl-C is for the process that started it."""
-    del watch
+def _begin(_: EndsWithItsParent) -> None:
+    """Begins a worker, which ends with the process that started it, and for which Ctrl-C is, too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -125,7 +110,10 @@ def dask_executor(where: str, num_processes: int) -> Iterator[Executor]:
     try:
         import distributed
     except ImportError:
-        raise ValueError(_NEEDS_DASK) from None
+        raise ValueError(
+            "--dask needs Dask, which is not installed. Install it: pip install dask distributed, or, in a"
+            " clone of this package, pip install '.[dask]'."
+        ) from None
     # A worker that comes or goes is no news for those who run this command.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:

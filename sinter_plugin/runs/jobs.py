@@ -6,6 +6,7 @@ worker can do it, and do it again if another one died over it.
 
 from __future__ import annotations
 
+import functools
 import pickle
 import threading
 import time
@@ -25,8 +26,8 @@ BLOCK_SHOTS = 1024
 _FIRST_SHOTS_BEFORE_A_DEADLINE = 16
 _PART_SECONDS = 0.5
 
-_MOST_IDLE_SAMPLERS = 8
-"""Compiled samplers that a process keeps although no job uses them just now."""
+_MOST_SAMPLERS = 4
+"""Compiled samplers that a thread keeps. Doubled, they take twice the memory; jobs are mostly of one task."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,9 @@ class PackedTask:
     def of(cls, sampler: TaskSampler[Any], task: sinter.Task, seed: int, run: str = "") -> PackedTask:
         """A task that has its error model, in a run with a seed."""
         try:
-            import cloudpickle  # which comes with Dask, and packs decoders that are defined in a script
+            from cloudpickle import dumps  # which comes with Dask, and packs decoders of a script
         except ImportError:
-            dumps = pickle.dumps
-        else:
-            dumps = cloudpickle.dumps
+            from pickle import dumps
         try:
             content = dumps((sampler, task, seed_of(task.strong_id(), seed)))
         except Exception as error:  # whatever its pickling raises
@@ -85,13 +84,20 @@ class Job:
 
 def run_job(packed: PackedTask, job: Job) -> sinter.AnonTaskStats:
     """Counts the first shots of a job, in a worker: all, unless the job has a limit or a deadline."""
-    sampler = _taken(packed)
+    sampler = _samplers.of(packed)
     if job.missing_errors is None:
-        stats = _counts_of(sampler, job, job.first, job.first + job.shots)
-    else:
-        stats = _counts_until(sampler, job, job.missing_errors)
-    _put_back(packed, sampler)
-    return stats
+        return _counts_of(sampler, job, job.first, job.first + job.shots)
+    return _counts_until(sampler, job, job.missing_errors)
+
+
+class _Samplers(threading.local):
+    """The compiled samplers of a thread: threads that shared one would wait for each other."""
+
+    def __init__(self) -> None:
+        self.of = functools.lru_cache(_MOST_SAMPLERS)(PackedTask.compiled)
+
+
+_samplers = _Samplers()
 
 
 def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:
@@ -137,27 +143,3 @@ def _counts_until(sampler: CompiledSampler, job: Job, missing_errors: int) -> si
             end, last = middle, stats
         else:
             before, first, last = before + stats, middle, None
-
-
-_IDLE: list[tuple[bytes, CompiledSampler]] = []
-"""The compiled samplers of this process that no job uses, the oldest first.
-
-Threads of a worker do not share samplers, as they would wait for each other.
-"""
-
-_IDLE_LOCK = threading.Lock()
-
-
-def _taken(packed: PackedTask) -> CompiledSampler:
-    """A sampler for a task, an idle one if there is one."""
-    with _IDLE_LOCK:
-        for k in reversed(range(len(_IDLE))):
-            if _IDLE[k][0] == packed.content:
-                return _IDLE.pop(k)[1]
-    return packed.compiled()
-
-
-def _put_back(packed: PackedTask, sampler: CompiledSampler) -> None:
-    with _IDLE_LOCK:
-        _IDLE.append((packed.content, sampler))
-        del _IDLE[:-_MOST_IDLE_SAMPLERS]

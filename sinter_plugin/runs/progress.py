@@ -47,7 +47,6 @@ class ProgressLine:
 
 
 def _duration(seconds: float) -> str:
-    """A duration as text."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = int(seconds // 60)

@@ -77,9 +77,7 @@ def warn_of_decoding(
     found = np.flatnonzero(quantum & ~detectors).tolist()
     if found:
         names.append(QUANTUM_DETECTORS)
-        depend = "that depends on quantum outcomes and is"
-        if len(found) > 1:
-            depend = "that depend on quantum outcomes and are"
+        depend, verb = ("depends", "is") if len(found) == 1 else ("depend", "are")
         help_with = (
             "Postselect more detectors, or check that the logical error rate is what you expect"
             " (docs/guides/decoding.md)."
@@ -90,9 +88,9 @@ def warn_of_decoding(
                 " your own may be told a better model."
             )
         warnings.warn(
-            f"The circuit has {counted(len(found), 'detector')} {depend} not postselected: {_listed(found)}."
-            f" No error model describes this exactly, and decoding is worse than it could be. {help_with}"
-            f" {twirl_advice(compiled, found)}".rstrip(),
+            f"The circuit has {counted(len(found), 'detector')} that {depend} on quantum outcomes and {verb}"
+            f" not postselected: {_listed(found)}. No error model describes this exactly, and decoding is"
+            f" worse than it could be. {help_with} {twirl_advice(compiled, found)}".rstrip(),
             snc.InexactErrorModelWarning,
             stacklevel=stacklevel,
         )

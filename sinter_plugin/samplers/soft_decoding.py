@@ -37,13 +37,12 @@ from stim_nonclifford.rates.decoding.distinct_rows import DEFAULT_STORE_BYTES
 from stim_nonclifford.rates.decoding.kept_shot_decoding import DecoderFailedError, KeptShotDecoding
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
-from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
 from .decoding_warnings import herald_detectors, warn_of_decoding
 from .task_sampler import (
     CompiledSampler,
-    Counted,
     TaskSampler,
     circuit_of,
     count_mistakes,
@@ -100,23 +99,20 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         with self._lock:
             return self._decoding.statistics()
 
-    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
+    def _counted(self, shots: int, *, first_shot: int | None) -> sinter.AnonTaskStats:
         was_random = self._decoding.is_random
         found = self._counted_once(shots, first_shot)
         if self._decoding.is_random and not was_random:
             # Some answers may have stood for several shots.
             if self._settings.warn:
-                warnings.warn(
-                    f"The decoder answers equal detection events differently. {RANDOM_DECODER_REMEDY}"
-                    f" {self._task}".rstrip(),
-                    stacklevel=5,
-                )
+                said = f"The decoder answers equal detection events differently. {RANDOM_DECODER_REMEDY}"
+                warnings.warn(f"{said} {self._task}", stacklevel=5)
             found = self._counted_once(shots, first_shot)
         if self._decoding.is_random:
-            found[-1][RANDOM_DECODER] = shots
+            found.custom_counts[RANDOM_DECODER] = shots
         return found
 
-    def _counted_once(self, shots: int, first_shot: int | None) -> Counted:
+    def _counted_once(self, shots: int, first_shot: int | None) -> sinter.AnonTaskStats:
         discards = errors = 0
         counts: collections.Counter[str] = collections.Counter()
         decoded = self._decoding.statistics()["rows_decoded"]
@@ -138,16 +134,25 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             if self._end is not None:
                 _count_decisions(counts, "corrected", corrected[~is_discarded])
                 _count_decisions(counts, "revised", revised[~is_discarded])
-            is_wrong = self._failures(batch, mistakes)[~is_discarded]
+            is_wrong = np.any(mistakes, axis=1)
+            if self._state_check is not None:
+                assert batch.expectation_values is not None
+                is_wrong = self._state_check.failures(
+                    batch.expectation_values, mistakes, self._check_seed, batch.shot_numbers
+                )
+            is_wrong = is_wrong[~is_discarded]
             discards += batch.discards + int(np.count_nonzero(is_discarded))
             errors += int(np.count_nonzero(is_wrong))
             if self._settings.confidence:
-                _count_gaps(counts, confidences[~is_discarded], is_wrong)
+                gaps = confidences[~is_discarded]
+                for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
+                    for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
+                        counts[f"{letter}{gap}"] += int(count)
             if self._settings.count_observable_error_combos:
                 count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._num_observables)
         if first_shot is None:  # it depends on what was decoded before
             counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
-        return shots, discards, errors, counts
+        return sinter.AnonTaskStats(shots=shots, discards=discards, errors=errors, custom_counts=counts)
 
     def _decoded(self, dets: Bytes, shot_numbers: Integers) -> tuple[Bytes, Bools, Integers]:
         """Decodes shots; errors name the task and a shot."""
@@ -156,18 +161,9 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         except DecoderFailedError as error:
             rows = np.flatnonzero(np.all(dets == error.events, axis=1))
             shot = f" Shot {shot_numbers[rows[0]]} has them." if len(rows) else ""
-            raise ValueError(f"{error}{shot} {self._task}".rstrip()) from error
+            raise ValueError(f"{error}{shot} {self._task}") from error
         except ValueError as error:
-            raise ValueError(f"{error} {self._task}".rstrip()) from error
-
-    def _failures(self, batch: KeptBatch, mistakes: Bytes) -> Bools:
-        """Whether each kept shot is an error."""
-        if self._state_check is None:
-            return np.any(mistakes, axis=1)
-        assert batch.expectation_values is not None
-        return self._state_check.failures(
-            batch.expectation_values, mistakes, self._check_seed, batch.shot_numbers
-        )
+            raise ValueError(f"{error} {self._task}") from error
 
 
 @dataclass(frozen=True)
@@ -462,19 +458,13 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return first_error_model(circuit, [arguments | attempt for attempt in attempts])
 
 
-def _count_gaps(counts: collections.Counter[str], gaps: Integers, is_wrong: Bools) -> None:
-    for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
-        for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
-            counts[f"{letter}{gap}"] += int(count)
-
-
 def _count_decisions(counts: collections.Counter[str], name: str, happened: Bools) -> None:
     for decision, count in enumerate(happened.sum(axis=0).tolist()):
         counts[f"{name}_{decision}"] += count
 
 
 def frame_circuit(circuit: snc.Circuit) -> snc.Circuit:
-    r"""The circuit whose observables are sums of records alone."""
+    """The circuit whose observables are sums of records alone."""
     return snc.Circuit(without_pauli_targets(circuit.to_stim()))
 
 

@@ -25,7 +25,6 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 from .task_sampler import (
     CompiledSampler,
-    Counted,
     TaskSampler,
     circuit_of,
     count_mistakes,
@@ -55,7 +54,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         self._max_errors = max_errors
         self._errors_seen = 0
 
-    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
+    def _counted(self, shots: int, *, first_shot: int | None) -> sinter.AnonTaskStats:
         if first_shot is not None:
             self._sampler.seek(first_shot)
         if self._settings.count_detection_events:
@@ -70,9 +69,11 @@ class CompiledSoftPostselectSampler(CompiledSampler):
             for pattern, count in found.error_patterns.items():
                 letters = ("_E"[pattern >> k & 1] for k in range(self._sampler.num_observables))
                 counts[f"obs_mistake_mask={''.join(letters)}"] = count
-        return found.shots, found.discards, found.errors, counts
+        return sinter.AnonTaskStats(
+            shots=found.shots, discards=found.discards, errors=found.errors, custom_counts=counts
+        )
 
-    def _counted_with_events(self, shots: int) -> Counted:
+    def _counted_with_events(self, shots: int) -> sinter.AnonTaskStats:
         discards = errors = 0
         counts: collections.Counter[str] = collections.Counter()
         detectors, observables = self._postselected
@@ -85,7 +86,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
             errors += len(flips)
             if self._settings.count_observable_error_combos:
                 count_mistakes(counts, flips, self._sampler.num_observables)
-        return shots, discards, errors, counts
+        return sinter.AnonTaskStats(shots=shots, discards=discards, errors=errors, custom_counts=counts)
 
 
 @dataclass(frozen=True)

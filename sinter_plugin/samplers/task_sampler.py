@@ -9,6 +9,7 @@ import math
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Generic, TypeVar, get_args
 
 import numpy as np
@@ -27,10 +28,6 @@ from .tasks import bools_of
 TARGET_SECONDS = 0.2  # Sinter handles messages, such as errors found by other workers, only between calls.
 MAX_SHARE = 1 / 8
 MIN_SHOTS = 16
-
-
-Counted = tuple[int, int, int, collections.Counter[str]]
-"""The shots, discards, errors and further counts of some shots."""
 
 
 class BatchSize:
@@ -126,19 +123,15 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
 
     def _timed(self, shots: int, first_shot: int | None) -> sinter.AnonTaskStats:
         start = time.monotonic()
-        taken, discards, errors, counts = self._counted(shots, first_shot=first_shot)
-        counts["survivors"] = taken - discards
-        counts.update(dict.fromkeys(self._row_warnings, taken))
-        return sinter.AnonTaskStats(
-            shots=taken,
-            errors=errors,
-            discards=discards,
-            seconds=time.monotonic() - start,
-            custom_counts=+counts,  # without zeros, as Sinter drops zeros when it adds counts
-        )
+        found = self._counted(shots, first_shot=first_shot)
+        counts = found.custom_counts
+        counts["survivors"] = found.shots - found.discards
+        counts.update(dict.fromkeys(self._row_warnings, found.shots))
+        # Without zeros, as Sinter drops zeros when it adds counts.
+        return replace(found, seconds=time.monotonic() - start, custom_counts=+counts)
 
     @abc.abstractmethod
-    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
+    def _counted(self, shots: int, *, first_shot: int | None) -> sinter.AnonTaskStats:
         """The counts of the next shots, or of a range of them."""
 
 

@@ -157,13 +157,8 @@ def bools_of(mask: Mask, num_bits: int, name: str) -> Bools:
 
 
 def _packed(mask: Mask | None, num_bits: int, name: str) -> Bytes | None:
-    """A mask as ``sinter.Task`` takes it; one that has this form is not changed."""
-    if mask is None:
-        return None
-    bools = bools_of(mask, num_bits, name)
-    if isinstance(mask, np.ndarray) and mask.dtype == np.uint8:
-        return mask
-    return np.packbits(bools, bitorder="little")
+    """A mask as ``sinter.Task`` takes it."""
+    return None if mask is None else np.packbits(bools_of(mask, num_bits, name), bitorder="little")
 
 
 def completed_task(given: sinter.Task, decoder: str | None) -> sinter.Task:

@@ -22,8 +22,8 @@ ESTIMATE = "estimate"
 ESTIMATES = "estimates"
 """The custom count of such a row: 1. If it is more, estimates were added up."""
 
-_COLUMNS = [name.strip() for name in sinter.CSV_HEADER.split(",")]
-_REQUIRED_COLUMNS = _COLUMNS[:-1]  # Sinter did not always write custom_counts
+# Sinter did not always write the last one, custom_counts.
+_REQUIRED_COLUMNS = [name.strip() for name in sinter.CSV_HEADER.split(",")][:-1]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Row:
 
 
 def read_rows(content: bytes, path: str) -> list[Row]:
-    r"""Reads a file of statistics, and checks every line."""
+    """Reads a file of statistics, and checks every line."""
     *lines, last = content.decode("utf-8", "surrogateescape").split("\n")
     if last:
         raise ValueError(
@@ -55,21 +55,16 @@ def read_rows(content: bytes, path: str) -> list[Row]:
         text = line.rstrip("\r")
         try:
             if number == 1:
-                columns = _columns(text)
+                columns = [name.strip() for name in text.split(",")]
+                if not {*columns} >= {*_REQUIRED_COLUMNS}:
+                    wanted = f"the first line must name the columns {_REQUIRED_COLUMNS}"
+                    raise ValueError(f"{wanted}, but is {_shown(text)}.")
             elif text:
                 rows.append(Row(path, number, text, _row(text, columns, first_rows)))
                 first_rows.setdefault(rows[-1].stats.strong_id, rows[-1])
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
     return rows
-
-
-def _columns(header: str) -> list[str]:
-    columns = [name.strip() for name in header.split(",")]
-    if not {*columns} >= {*_REQUIRED_COLUMNS}:
-        wanted = f"the first line must name the columns {_REQUIRED_COLUMNS}"
-        raise ValueError(f"{wanted}, but is {_shown(header)}.")
-    return columns
 
 
 def _row(text: str, columns: Sequence[str], first_rows: dict[str, Row]) -> sinter.TaskStats:

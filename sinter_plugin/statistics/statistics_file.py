@@ -130,11 +130,10 @@ class StatisticsFile:
             raise
 
     def _open(self) -> None:
+        content = b""
         if self._target.exists():
             with open(self._target, "r+b") as file:  # which fails if nothing may be written to it
                 content = file.read()
-        else:
-            content = b""
         rows = read_rows(content, str(self._path))
         self.rows = [row.stats for row in rows]
         self._lines: dict[str, list[bytes]] = {}  # by strong_id

@@ -12,7 +12,7 @@ import stim
 
 from ..base.arguments import flag
 from ..base.arrays import Bools
-from ..base.masks import Mask, checked_mask
+from ..base.masks import Mask, bools_of_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..base.written_circuits import without_sources
 from ..dialect import first_decision, has_no_tags
@@ -109,12 +109,15 @@ def decoded_error_rates(
                 "The circuit has no observables, so there is nothing to predict. Declare an observable with"
                 f" OBSERVABLE_INCLUDE{state if chosen.decodes_kept_shots else ''}."
             )
+        postselected = bools_of_mask(
+            postselection_mask, circuit.num_detectors, "postselection_mask", "detectors"
+        )
         if decision is not None:
-            postselected = _mask_of(postselection_mask, circuit.num_detectors)
             return decided(written, chosen, loop_decoder, postselected)
         if chosen.decodes_kept_shots:
-            return accepted_problem(circuit, chosen, postselection_mask, read_out, confidence)
-        return decoded_problem(circuit, chosen, postselection_mask, confidence)
+            given = None if postselection_mask is None else postselected
+            return accepted_problem(circuit, chosen, given, read_out, confidence)
+        return decoded_problem(circuit, chosen, postselected, confidence)
 
     problems = [problem(each) for each in circuits]
     with contextlib.ExitStack() as stack:
@@ -131,7 +134,7 @@ def decoded_error_rates(
 
 
 def decoded_problem(
-    circuit: DecodableCircuit, decoder: RateDecoder, postselection_mask: Mask | None, confidence: bool
+    circuit: DecodableCircuit, decoder: RateDecoder, postselected: Bools, confidence: bool
 ) -> DecodingProblem:
     """A circuit with a decoder that decodes all shots."""
     if circuit.num_detectors == 0:
@@ -139,9 +142,19 @@ def decoded_problem(
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
         )
-    postselected = _mask_of(postselection_mask, circuit.num_detectors)
     symptoms = exact_symptoms(circuit)  # it says what is random, in words of this package
-    model = _model_for(circuit, decoder)
+    try:
+        model = first_error_model(circuit, decompositions(decoder.is_matching))
+    except ValueError as error:
+        cause = error.__cause__
+        if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
+            raise
+        raise ValueError(
+            "Decoders are told the error model of the S-proxy, the circuit with S in place of T, and Stim"
+            f" refuses to compute it: {random_outputs(cause)}. Measure the logical qubit so that its"
+            " observable is certain with S, too; or leave out decoder= and give"
+            ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
+        ) from error
     if decoder.is_pymatching and symptoms.outcomes is None:
         matters = postselected | detectors_that_matter(model)
         symptoms = symptoms.without(np.flatnonzero(~matters).tolist())
@@ -183,35 +196,27 @@ def _plan_of(compiled: CompiledCircuit) -> SamplingPlan:
     return compiled.detector_plan(RequestedOutputs.of(range(program.num_detectors + program.num_observables)))
 
 
-def _model_for(circuit: DecodableCircuit, decoder: RateDecoder) -> stim.DetectorErrorModel:
-    """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
-    try:
-        return first_error_model(circuit, decompositions(decoder.is_matching))
-    except ValueError as error:
-        cause = error.__cause__
-        if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
-            raise
-        raise ValueError(
-            "Decoders are told the error model of the S-proxy, the circuit with S in place of T, and Stim"
-            f" refuses to compute it: {random_outputs(cause)}. Measure the logical qubit so that its"
-            " observable is certain with S, too; or leave out decoder= and give"
-            ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
-        ) from error
-
-
 def accepted_problem(
     circuit: DecodableCircuit,
     decoder: RateDecoder,
-    postselection_mask: Mask | None,
+    given: Bools | None,
     read_out: Callable[[Any], PauliReadout] | None,
     confidence: bool,
 ) -> DecodingProblem:
-    """A circuit with a decoder that decodes only shots that its detectors accept.
-
-    The mask has the detectors that discard a shot; by default, they are those that the decoder postselects.
-    """
-    model = _whole_model(circuit, has_state_check=read_out is not None)
-    given = None if postselection_mask is None else _mask_of(postselection_mask, circuit.num_detectors)
+    """A circuit with a decoder of kept shots: of those that its own detectors accept, or the given ones."""
+    try:
+        # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
+        attempts = [{}] if read_out is None else [{}, {"kind": "noise_only"}]
+        model = first_error_model(circuit, attempts)  # that of the sampler of this decoder, too
+    except ValueError as error:
+        if read_out is not None:
+            raise
+        cause = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
+        raise ValueError(
+            f"The decoder needs the error model of the S-proxy. {cause} To check a logical state in"
+            " place of the observables, pass state_check, which does without that model; or count"
+            ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
+        ) from error
     postselected = decoder.postselected(model, given)
     measured, observable, weight = (circuit, None, None) if read_out is None else read_out(circuit)
     compiled = measured.compile()
@@ -227,26 +232,3 @@ def accepted_problem(
             " ones. Count errors with the sampler soft_desaturated_gap."
         ) from error
     return DecodingProblem(symptoms, decoder.compiled(model, observable), postselected, weight, confidence)
-
-
-def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:
-    """The model that the sampler of this decoder has, too."""
-    # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
-    try:
-        return first_error_model(circuit, [{}, {"kind": "noise_only"}] if has_state_check else [{}])
-    except ValueError as error:
-        if has_state_check:
-            raise
-        cause = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
-        raise ValueError(
-            f"The decoder needs the error model of the S-proxy. {cause} To check a logical state in"
-            " place of the observables, pass state_check, which does without that model; or count"
-            ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
-        ) from error
-
-
-def _mask_of(given: Mask | None, num_detectors: int) -> Bools:
-    found = np.zeros(num_detectors, dtype=np.bool_)
-    if given is not None:
-        found[checked_mask(given, num_detectors, "postselection_mask", "detectors")] = True
-    return found

@@ -18,7 +18,7 @@ import stim
 
 from ...base.arguments import integer, number_of_shots, seed_of
 from ...base.arrays import Bools, Bytes, Floats
-from ...base.masks import Mask, checked_mask
+from ...base.masks import Mask, bools_of_mask
 from ...simulation.compiler.heralds import herald_detectors
 from ..decoding.decoders import decompositions, first_error_model, rate_decoder
 from ..results.error_budget import Grouping, NoisePlace
@@ -109,12 +109,17 @@ def difference_budget(
         raise ValueError(
             "The circuit has no observables, and no shot can be wrong. Declare one: OBSERVABLE_INCLUDE."
         )
-    postselected = (
-        []
-        if postselection_mask is None
-        else checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
-    )
-    judge = _judge(circuit, decoder, postselected)
+    postselected = bools_of_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
+    discarding = np.packbits(postselected, bitorder="little")
+    predict = None
+    if decoder is not None:
+        chosen = rate_decoder(decoder, heralds=herald_detectors(circuit.to_stim()))
+        if chosen.decodes_kept_shots:
+            raise ValueError(
+                f"The decoder {chosen.name} decodes kept shots only, and needs detectors that discard the"
+                ' others. Choose a decoder of all shots, such as "pymatching", or leave decoder out.'
+            )
+        predict = chosen.compiled(first_error_model(circuit, decompositions(chosen.is_matching))).predict
     members = [set(membership[:, [k]].tocoo().row.tolist()) for k in range(len(labels))]
 
     def sampler(numbers: Collection[int]) -> Any:
@@ -122,15 +127,30 @@ def difference_budget(
             seed=seed, engine="trajectory", threads=threads
         )
 
+    def judged(sampler: Any, count: int, known: _Shots | None) -> _Shots:
+        """Draws and decodes shots; those with the events of known ones are decoded as these."""
+        detectors, observables = sampler.sample(count, separate_observables=True, bit_packed=True)
+        kept = ~(detectors & discarding).any(axis=1)
+        predicted = np.zeros_like(observables)
+        asked = kept.copy()
+        if known is not None:
+            same = known.kept & (detectors == known.detectors).all(axis=1)
+            predicted[same] = known.predicted[same]
+            asked &= ~same
+        if predict is not None and asked.any():
+            predicted[asked] = predict(np.ascontiguousarray(detectors[asked]))[0]
+        wrong = kept & (predicted != observables).any(axis=1)
+        return _Shots(detectors, predicted, kept, wrong)
+
     full, others = sampler(()), [sampler(each) for each in members]
     pairs = [_Pairs() for _ in labels]
     everything = _Pairs()
     for begin in range(0, shots, _BATCH_SHOTS):
         count = min(_BATCH_SHOTS, shots - begin)
-        usual = judge(full, count, None)
+        usual = judged(full, count, None)
         everything.add(usual, usual)
         for each, own in zip(pairs, others, strict=True):
-            each.add(usual, judge(own, count, usual))
+            each.add(usual, judged(own, count, usual))
     kept, wrong, *_ = everything.means.tolist()
     if not kept:
         raise ValueError(f"None of {shots} shots was kept. Sample more shots, or postselect fewer detectors.")
@@ -145,37 +165,3 @@ def difference_budget(
         shots=shots,
         seed=seed,
     )
-
-
-def _judge(
-    circuit: Any, decoder: Any, postselected: Sequence[int]
-) -> Callable[[Any, int, _Shots | None], _Shots]:
-    """A function that draws and decodes shots; those with the events of other ones are decoded as these."""
-    predict = None
-    if decoder is not None:
-        chosen = rate_decoder(decoder, heralds=herald_detectors(circuit.to_stim()))
-        if chosen.decodes_kept_shots:
-            raise ValueError(
-                f"The decoder {chosen.name} decodes kept shots only, and needs detectors that discard the"
-                ' others. Choose a decoder of all shots, such as "pymatching", or leave decoder out.'
-            )
-        predict = chosen.compiled(first_error_model(circuit, decompositions(chosen.is_matching))).predict
-    mask = np.zeros(circuit.num_detectors, dtype=np.bool_)
-    mask[list(postselected)] = True
-    packed_mask = np.packbits(mask, bitorder="little")
-
-    def judged(sampler: Any, count: int, known: _Shots | None) -> _Shots:
-        detectors, observables = sampler.sample(count, separate_observables=True, bit_packed=True)
-        kept = ~(detectors & packed_mask).any(axis=1)
-        predicted = np.zeros_like(observables)
-        asked = kept.copy()
-        if known is not None:
-            same = known.kept & (detectors == known.detectors).all(axis=1)
-            predicted[same] = known.predicted[same]
-            asked &= ~same
-        if predict is not None and asked.any():
-            predicted[asked] = predict(np.ascontiguousarray(detectors[asked]))[0]
-        wrong = kept & (predicted != observables).any(axis=1)
-        return _Shots(detectors, predicted, kept, wrong)
-
-    return judged

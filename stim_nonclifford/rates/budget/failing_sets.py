@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from ...base.arrays import Bools, Indices, Words
-from ...simulation.compiler import CompiledCircuit, RequestedOutputs
+from ...simulation.compiler import RequestedOutputs
 from ...simulation.faults import FaultTable
 from ...simulation.plan import SamplingPlan
 from ..decoded_rates.faults.mechanisms import FaultModel, log_probability_of_none, symptom_without
@@ -49,15 +49,11 @@ class FailureStudy:
     classifier: Classifier  # whether the decoder fails
     table: FaultTable  # the faults of the circuit
 
-    @property
-    def _compiled(self) -> CompiledCircuit:
-        return self.table.compiled
-
     @cached_property
     def _plan(self) -> SamplingPlan:
         """A plan of the circuit for all detectors and observables."""
         outputs = range(self.model.num_detectors + self.model.num_observables)
-        plan = self._compiled.detector_plan(RequestedOutputs.of(outputs))
+        plan = self.table.compiled.detector_plan(RequestedOutputs.of(outputs))
         sites = plan.sites[plan.sites >= 0]
         if len(np.unique(sites)) < len(sites):
             raise ValueError(
@@ -87,7 +83,8 @@ class FailureStudy:
         self, by: Grouping, rate: float, standard_error: float, interval: tuple[float, float]
     ) -> ErrorBudget:
         """The budget of a rate for groups of places."""
-        groups = NoiseGroups(noise_sources(self._compiled, self._plan), by)
+        compiled, sets = self.table.compiled, self.sets
+        groups = NoiseGroups(noise_sources(compiled, self._plan), by)
         count = len(groups.labels)
         # Mechanisms of the plan that look the same are one of the model.
         known = np.flatnonzero(self._mechanism_of >= 0)
@@ -100,28 +97,21 @@ class FailureStudy:
         odds = np.exp(self.model.log_odds)
         scores, base = derivative_terms(odds, np.full(shape[0], -1), sparse.csr_array(changes))
         q = odds / (1 + odds)
-        members = self._incidence()
+        row, place = np.nonzero(sets.members >= 0)
+        entries = np.ones(len(row)), (row, sets.members[row, place])
+        members = sparse.csr_array(entries, shape=(len(sets), shape[0]))
         parts = sparse.hstack([members @ fractions, members @ scores]).toarray()
         parts += np.concatenate([-q @ fractions, base])
-        found, errors = self.sets.means(parts)
+        found, errors = sets.means(parts)
         sensitivities = np.where(groups.is_unknown, np.nan, found[count:])
         excess = float(found[:count].sum())
         # Residuals of each set's shares, with the total of all groups projected out.
         deviations = parts[:, :count] - found[:count] / excess * parts[:, :count].sum(axis=1, keepdims=True)
-        _, share_errors = self.sets.means(deviations / excess)
-        weights = self.sets.weights
-        shares = (weights @ members / weights.sum() - q) @ parts_of / excess
+        _, share_errors = sets.means(deviations / excess)
+        shares = (sets.weights @ members / sets.weights.sum() - q) @ parts_of / excess
         nothing = np.zeros(count)  # every shot is kept
         columns = (share_errors, nothing, nothing, sensitivities * rate, sensitivities, errors[count:])
-        circuit = self._compiled.circuit
-        return groups.budget(circuit, 1.0, rate, standard_error, interval, shares, columns)
-
-    def _incidence(self) -> sparse.csr_array:
-        """1 where a fault set has a mechanism; shape (sets, mechanisms)."""
-        members = self.sets.members
-        row, place = np.nonzero(members >= 0)
-        shape = (len(members), self.model.num_mechanisms)
-        return sparse.csr_array((np.ones(len(row)), (row, members[row, place])), shape=shape)
+        return groups.budget(compiled.circuit, 1.0, rate, standard_error, interval, shares, columns)
 
     def failures(self, count: int) -> list[DecodedFailure]:
         """The minimal sets that most failing sets come down to; of equal ones, the most probable first."""
@@ -143,12 +133,18 @@ class FailureStudy:
             seen = _ones(row[0, : model.detector_words])
             causing = [plan_mechanisms[k][0] for k in core]
             flipped = _ones(model.observables(row)[0])
+            # The model ignores detectors that may fire.
+            bits = [self._plan.constant, *(self._plan.effects.row(k) for k in causing)]
+            events = Counter(
+                k for each in bits for k in symptom_of_row(self._plan, each, model.num_detectors)[0]
+            )
+            ignored = [k for k in model.ignored if events[k] % 2]
             wrong = np.flatnonzero(self.classifier.wrong(row)[0]).tolist()
             found.append(
                 DecodedFailure(
                     share=cores[core] / len(sets),
                     probability=math.exp(log_probability[core]),
-                    detectors=tuple(sorted({*seen, *self._ignored_that_fire(causing)})),
+                    detectors=tuple(sorted({*seen, *ignored})),
                     observables=flipped,
                     predicted=tuple(sorted({*flipped} ^ {*wrong})),
                     causes=tuple(
@@ -159,13 +155,6 @@ class FailureStudy:
                 )
             )
         return found
-
-    def _ignored_that_fire(self, mechanisms: list[int]) -> list[int]:
-        """The detectors that the model ignores, as far as mechanisms of the plan flip them."""
-        plan, count = self._plan, self.model.num_detectors
-        flipped = [plan.constant, *(plan.effects.row(k) for k in mechanisms)]
-        events = Counter(k for bits in flipped for k in symptom_of_row(plan, bits, count)[0])
-        return [k for k in self.model.ignored if events[k] % 2]
 
 
 def cores_of(

@@ -34,7 +34,7 @@ class GateNames:
             elif _is_gate(part):
                 name = bare_name(part)
                 for group in _groups(part):
-                    qubits = tuple(target.value for target in group if _is_on_qubit(target))
+                    qubits = tuple(target.value for target in group if is_on_qubit(target))
                     if qubits:
                         self._gates[-1].append((number, name, qubits))
 
@@ -82,5 +82,6 @@ def _groups(part: stim.CircuitInstruction) -> list[list[stim.GateTarget]]:
     return [targets[k : k + size] for k in range(0, len(targets), size)]
 
 
-def _is_on_qubit(target: stim.GateTarget) -> bool:
+def is_on_qubit(target: stim.GateTarget) -> bool:
+    """Whether a target is a qubit, or a Pauli on one."""
     return bool(target.is_qubit_target or target.pauli_type in ("X", "Y", "Z"))

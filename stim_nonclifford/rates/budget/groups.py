@@ -133,7 +133,8 @@ def _label_function(by: Grouping) -> Callable[[NoisePlace], Hashable]:
     match by:
         case "instruction":
             return lambda place: (
-                f"line {place.line}: {place.instruction}({_numbers(place.arguments)}){_origin(place)}"
+                f"line {place.line}: {place.instruction}"
+                f"({', '.join(f'{number:.6g}' for number in place.arguments)}){_origin(place)}"
             )
         case "place":
             return lambda place: f"{place.gate}, tick {place.tick}{_origin(place)}"
@@ -151,10 +152,6 @@ def _origin(place: NoisePlace) -> str:
     """Which other noise an error stands for."""
     qubits = " and ".join(map(str, place.source_qubits))
     return (place.source and f", {place.source}") + (qubits and f" of {qubits}")
-
-
-def _numbers(arguments: Sequence[float]) -> str:
-    return ", ".join(f"{number:.6g}" for number in arguments)
 
 
 def name_of_grouping(by: Grouping) -> str:

@@ -24,7 +24,7 @@ from scipy import sparse
 from ...base.arrays import Floats
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.plan import SamplingPlan
-from ..fault_sets.search.estimate import Estimate, Totals
+from ..fault_sets.search.estimate import Estimate
 from ..fault_sets.search.joins import Join
 from ..fault_sets.search.strata import KEPT, WRONG
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
@@ -87,32 +87,6 @@ class _Sums:
     samples: tuple[_Sample, ...]  # the sets that were sampled
 
 
-def _sums_of(known: Estimate) -> _Sums:
-    """The sums: enumerated sets are enumerated again, sampled ones are weighed."""
-    num_mechanisms = len(known.mechanisms.odds)
-    whole, divided = np.zeros((2, num_mechanisms, 2))
-    nothing, samples = np.zeros(2), list[_Sample]()
-    for search in known.searches:
-        factor, values = search.factor, search.outcomes.probabilities
-        for stratum in search.enumerated:
-            weight = stratum.weights[0]
-            members = search.native.member_sums(weight, values.ravel(), 2).reshape(-1, 2)
-            whole += factor * members
-            divided += factor * members / max(weight, 1)
-        for sampled in search.sampled:
-            for join in sampled.joins:
-                weights = sampled.share(join) * join.weights
-                sample = _Sample(join, weights[:, np.newaxis] * (factor * values)[join.classes])
-                incidence = sample.incidence(num_mechanisms).T
-                whole += incidence @ sample.probabilities
-                divided += incidence @ (sample.probabilities / join.sizes[:, None])
-                samples.append(sample)
-        search.native.release()
-        first = search.sums(search.strata[0])
-        nothing += np.array([first.kept, first.wrong])
-    return _Sums(whole, divided, nothing, tuple(samples))
-
-
 @dataclass(frozen=True)
 class BudgetBasis:
     """An estimate with what its error budget is computed from, and the outcome classes that were found."""
@@ -122,36 +96,70 @@ class BudgetBasis:
     plan: SamplingPlan
 
     @cached_property
-    def _totals(self) -> Totals:
-        return self.known.totals
-
-    @cached_property
     def _sums(self) -> _Sums:
-        return _sums_of(self.known)
+        """The sums: enumerated sets are enumerated again, sampled ones are weighed."""
+        num_mechanisms = self.plan.num_mechanisms
+        whole, divided = np.zeros((2, num_mechanisms, 2))
+        nothing, samples = np.zeros(2), list[_Sample]()
+        for search in self.known.searches:
+            factor, values = search.factor, search.outcomes.probabilities
+            for stratum in search.enumerated:
+                weight = stratum.weights[0]
+                members = search.native.member_sums(weight, values.ravel(), 2).reshape(-1, 2)
+                whole += factor * members
+                divided += factor * members / max(weight, 1)
+            for sampled in search.sampled:
+                for join in sampled.joins:
+                    weights = sampled.share(join) * join.weights
+                    sample = _Sample(join, weights[:, np.newaxis] * (factor * values)[join.classes])
+                    incidence = sample.incidence(num_mechanisms).T
+                    whole += incidence @ sample.probabilities
+                    divided += incidence @ (sample.probabilities / join.sizes[:, None])
+                    samples.append(sample)
+            search.native.release()
+            first = search.sums(search.strata[0])
+            nothing += np.array([first.kept, first.wrong])
+        return _Sums(whole, divided, nothing, tuple(samples))
 
     @cached_property
     def _sources(self) -> NoiseSources:
         return noise_sources(self.compiled, self.plan)
 
-    @property
-    def _odds(self) -> Floats:
-        return self.known.mechanisms.odds
-
     def budget(self, by: Grouping) -> ErrorBudget:
         """The budget for groups of places."""
-        totals = self._totals
+        totals, mechanisms = self.known.totals, self.known.mechanisms
         if not totals.wrong:
             raise ValueError("No malignant set was found: there is no logical error rate to divide.")
         groups = NoiseGroups(self._sources, by)
+        fractions = groups.fractions
         of_kept, of_wrong = self._sums.divided.T[[KEPT, WRONG]]
         shares = of_wrong / totals.wrong
-        scores, base = derivative_terms(self._odds, self.plan.sites, groups.changes)
+        scores, base = derivative_terms(mechanisms.odds, self.plan.sites, groups.changes)
         base = np.where(groups.is_unknown, np.nan, base)
         kept = totals.kept * base + self._sums.whole[:, KEPT] @ scores
         wrong = totals.wrong * base + self._sums.whole[:, WRONG] @ scores
-        share_errors, errors = self._errors(groups.fractions, shares, scores, base, kept, wrong)
+        # The errors of sampled sets: of shares, and of derivatives of ln(rate).
+        of_groups = shares @ fractions
+        of_shares, of_sensitivities = np.zeros((2, len(base)))
+        for sample in self._sums.samples:
+            members = sample.incidence(self.plan.num_mechanisms)
+            parts = sample.probabilities / [totals.kept, totals.wrong]
+            in_wrong, in_kept = parts[:, WRONG], parts[:, KEPT]
+            divided = sparse.diags_array(in_wrong / sample.join.sizes) @ (members @ fractions)
+            of_shares += sample.variance(sparse.csr_array(divided), in_wrong[:, None], -of_groups[None, :])
+            scored = sparse.diags_array(in_wrong - in_kept) @ (members @ scores)
+            factors = np.stack([in_wrong - in_kept, in_wrong, in_kept], axis=1)
+            constants = np.stack([base, -wrong / totals.wrong, kept / totals.kept])
+            of_sensitivities += sample.variance(sparse.csr_array(scored), factors, constants)
+        share_errors, errors = np.sqrt(np.maximum([of_shares, of_sensitivities], 0))
         lost = 1 - totals.kept if 1 - totals.kept > _ROUNDING else math.inf
-        discarded = (self._all_shares() - of_kept) @ groups.fractions / lost
+        discarded = (self._all_shares() - of_kept) @ fractions / lost
+        kept_anyway, wrong_anyway = self._sums.without_faults[[KEPT, WRONG]].tolist()
+        nothing = mechanisms.nothing - kept_anyway
+        without_faults = []
+        if wrong_anyway or nothing > _ROUNDING:
+            parts_of_none = wrong_anyway / totals.wrong, 0.0, nothing / lost
+            without_faults.append(BudgetShare(NO_FAULT, *parts_of_none, 0.0, 0.0, 0.0, 0.0))
         sensitivities = wrong / totals.wrong - kept / totals.kept
         low, high = totals.interval
         return groups.budget(
@@ -162,50 +170,17 @@ class BudgetBasis:
             (low * totals.kept, high * totals.kept),
             shares,
             (share_errors, discarded, kept, wrong, sensitivities, errors),
-            self._without_faults(lost),
+            without_faults,
         )
-
-    def _without_faults(self, lost: float) -> list[BudgetShare]:
-        """The group of the empty set, if it contributes."""
-        kept, wrong = self._sums.without_faults[[KEPT, WRONG]].tolist()
-        nothing = self.known.mechanisms.nothing - kept
-        if not wrong and nothing <= _ROUNDING:
-            return []
-        return [BudgetShare(NO_FAULT, wrong / self._totals.wrong, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0)]
 
     def _all_shares(self) -> Floats:
         """For each mechanism the sum over all sets with it, kept or not, of P(X) / |X|."""
         # The mean of 1 / (1 + N), with N the number of others that act, is the integral over t from 0 to 1 of
         # the mean of t^N: a product over the mechanisms.
-        odds, members = self._odds, site_matrix(self.plan.sites)
+        odds, members = self.known.mechanisms.odds, site_matrix(self.plan.sites)
         of_sites = members @ odds
         nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
         t, weights = (nodes + 1) / 2, weights / 2
         factors = (1 + of_sites * t[:, None]) / (1 + of_sites)
         products = np.exp(np.log(factors).sum(axis=1))
         return np.asarray(odds * (members.T @ ((weights * products @ (1 / factors)) / (1 + of_sites))))
-
-    def _errors(
-        self,
-        fractions: sparse.csr_array,
-        shares: Floats,
-        scores: sparse.csr_array,
-        base: Floats,
-        kept: Floats,
-        wrong: Floats,
-    ) -> tuple[Floats, Floats]:
-        """Standard errors of the groups' shares and of the derivatives of ln(rate)."""
-        totals = self._totals
-        of_groups = shares @ fractions
-        of_shares, of_sensitivities = np.zeros((2, len(base)))
-        for sample in self._sums.samples:
-            members = sample.incidence(self.plan.num_mechanisms)
-            parts = sample.probabilities / [totals.kept, totals.wrong]
-            of_wrong, of_kept = parts[:, WRONG], parts[:, KEPT]
-            divided = sparse.diags_array(of_wrong / sample.join.sizes) @ (members @ fractions)
-            of_shares += sample.variance(sparse.csr_array(divided), of_wrong[:, None], -of_groups[None, :])
-            scored = sparse.diags_array(of_wrong - of_kept) @ (members @ scores)
-            factors = np.stack([of_wrong - of_kept, of_wrong, of_kept], axis=1)
-            constants = np.stack([base, -wrong / totals.wrong, kept / totals.kept])
-            of_sensitivities += sample.variance(sparse.csr_array(scored), factors, constants)
-        return np.sqrt(np.maximum(of_shares, 0)), np.sqrt(np.maximum(of_sensitivities, 0))

@@ -72,7 +72,13 @@ def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources
     known = mechanisms >= 0
     totals = np.zeros(plan.num_mechanisms)
     np.add.at(totals, mechanisms[known], amounts[known])
-    _check_totals(plan, totals)
+    # The parts of each mechanism make up its rate, or at a site its probability.
+    expected = plan.rates.copy()
+    for site in np.unique(plan.sites[plan.sites >= 0]):
+        total = float(plan.rates[plan.sites == site].sum())
+        expected[plan.sites == site] *= -math.expm1(-total) / total
+    if not np.allclose(totals, expected, rtol=1e-9, atol=0):
+        raise AssertionError("the parts of a mechanism do not add up to it")
     fractions = np.zeros(len(amounts))
     fractions[known] = amounts[known] / totals[mechanisms[known]]
     gates = GateNames(compiled.circuit)
@@ -108,13 +114,3 @@ def _place_of(program: Program, fault: Fault, gates: GateNames) -> NoisePlace:
         source=source,
         source_qubits=source_qubits,
     )
-
-
-def _check_totals(plan: SamplingPlan, totals: Floats) -> None:
-    """The parts of each mechanism make up its rate, or at a site its probability."""
-    expected = plan.rates.copy()
-    for site in np.unique(plan.sites[plan.sites >= 0]):
-        total = float(plan.rates[plan.sites == site].sum())
-        expected[plan.sites == site] *= -math.expm1(-total) / total
-    if not np.allclose(totals, expected, rtol=1e-9, atol=0):
-        raise AssertionError("the parts of a mechanism do not add up to it")

@@ -10,12 +10,14 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Integers
 from ...base.errors import ResourceLimitError
+from ..decoding.classifying import Classifier
 from ..estimation.interval import Unlisted
 from ..estimation.limits import Deadline
 from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
+from ..samplers.sampler import classified
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
-from .faults.mechanisms import MOST_ROWS, FaultModel, Symptom, fault_model, log_probability_of_none
+from .faults.mechanisms import FaultModel, Symptom, fault_model, log_probability_of_none
 from .questions import DecodingProblem
 
 _STEP = 10
@@ -79,9 +81,12 @@ def partition(
     none = float(np.exp(log_probability_of_none(members.log_odds)))
     search = AcceptedSetSearch(members, certain, asked.weight, rng, deadline.check)
 
+    classifier = Classifier(members, asked.decoder.predict, deadline)
+
     def of_size(size: int) -> _Decoded:
         sets = search.of_size(size)
-        return _Decoded(sets, *_by_themselves(asked, members, sets, deadline.check))
+        classes = classified(classifier, sets.rows)
+        return _Decoded(sets, np.asarray(classes.wrong.any(axis=1)), classes.gaps)
 
     found = _listed(of_size, none)
     _draw_more(found, of_size, relative_error / 2, deadline.part(MOST_TIME))
@@ -120,8 +125,9 @@ def _listed(of_size: Callable[[int], _Decoded], none: float) -> list[_Decoded]:
     found: list[_Decoded] = []
     for size in range(MOST_MEMBERS + 1):
         found.append(of_size(size))
-        if size >= 4 and _are_enough(_by_size(found, none), _wrong_by_size(found).mean(axis=2)):
-            break
+        every = [_by_size(found, none), *_wrong_by_size(found).mean(axis=2).T]  # and the wrong ones by gap
+        if size >= 4 and all(_geometric_rest(each) <= _NEGLIGIBLE * each.sum() for each in every):
+            break  # larger sets hardly matter
     if not _by_size(found, none).sum():
         raise ResourceLimitError(
             f"No shot is kept in which up to {MOST_MEMBERS} mechanisms flip postselected detectors."
@@ -178,12 +184,6 @@ def _wrong_by_size(found: Sequence[_Decoded]) -> Floats:
     return sums[:, ::-1].cumsum(axis=1)[:, ::-1]
 
 
-def _are_enough(sizes: Floats, wrong_sizes: Floats) -> bool:
-    """Whether sets with more members than were listed hardly matter, at any gap."""
-    rests = [_geometric_rest(each) <= _NEGLIGIBLE * each.sum() for each in (sizes, *wrong_sizes.T)]
-    return all(rests)
-
-
 def _joined(parts: Sequence[tuple[float, _Decoded]]) -> _Decoded:
     """Accepted sets of several lists, each times a factor; sets that flip the same are merged."""
     rows, wrong, gaps = (
@@ -208,23 +208,6 @@ def _divided(asked: DecodingProblem) -> dict[bool, dict[Symptom, float]]:
     for name, q in asked.symptoms.probabilities.items():
         found[bool(asked.postselected[list(name[0])].any() or any(name[2:]))][name] = q
     return found
-
-
-def _by_themselves(
-    asked: DecodingProblem, model: FaultModel, sets: AcceptedSets, check: Callable[[], None]
-) -> tuple[Bools, Integers]:
-    """Whether the decoder is wrong about accepted sets if no free fault acts, and its gaps."""
-    number = model.num_observables
-    wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
-    for start in range(0, len(sets.rows), MOST_ROWS):
-        check()
-        rows = sets.rows[start : start + MOST_ROWS]
-        predictions, found = asked.decoder.predict(model.detectors(rows))
-        flipped = np.ascontiguousarray(model.observables(rows)).view(np.uint8)[:, : predictions.shape[1]]
-        bits = np.unpackbits(predictions ^ flipped, axis=1, bitorder="little", count=number)
-        wrong.append(np.asarray(bits.any(axis=1)))
-        gaps.append(found)
-    return np.concatenate(wrong), np.concatenate(gaps)
 
 
 def _strata(model: FaultModel, decoded: _Decoded, none: float) -> tuple[Stratum, ...]:

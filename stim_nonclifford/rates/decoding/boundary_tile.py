@@ -13,7 +13,9 @@ code has one tile of each color.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .matching.matching_graph import ModelError
@@ -80,20 +82,15 @@ def possible_tiles(errors: Sequence[ModelError], colors: Mapping[int, int]) -> l
         if leading >= num_observables and _is_odd(pivots[leading] & (mask | sums[0])):
             mask |= 1 << leading
     added = frozenset(detector for detector, k in place.items() if mask >> (num_observables + k) & 1)
+    two_colors = ({k for k, own in colors.items() if own != left_out} for left_out in range(NUM_COLORS))
+    solutions = [added, *(added ^ chosen for chosen in two_colors)]
     found = []
     for color in range(NUM_COLORS):
-        candidates = [BoundaryTile(color, sums[0], solution) for solution in _solutions(added, colors)]
+        candidates = [BoundaryTile(color, sums[0], solution) for solution in solutions]
         unlike = {tile: p for tile in candidates if (p := _unlike_a_tile(tile, errors, colors)) is not None}
         if unlike:
             found.append(sorted(unlike, key=lambda tile: unlike[tile]))
     return found
-
-
-def _solutions(added: frozenset[int], colors: Mapping[int, int]) -> Iterator[frozenset[int]]:
-    """All solutions, from one."""
-    yield added
-    for left_out in range(NUM_COLORS):
-        yield added ^ {detector for detector, color in colors.items() if color != left_out}
 
 
 def _unlike_a_tile(
@@ -114,10 +111,7 @@ def _unlike_a_tile(
 
 
 def _charge(error: ModelError, colors: Mapping[int, int]) -> int:
-    charge = 0
-    for detector in error.detectors:
-        charge ^= _CHARGES[colors[detector]]
-    return charge
+    return functools.reduce(operator.xor, (_CHARGES[colors[detector]] for detector in error.detectors), 0)
 
 
 def _is_odd(mask: int) -> bool:

@@ -15,6 +15,7 @@ import stim
 from ...base.arguments import check_types
 from ...base.arrays import Bytes, Floats
 from ...base.probabilities import exactly_one
+from ...simulation.compiler.algebra.gf2 import mask_of
 from ..decoded_rates.faults.mechanisms import symptoms_of
 from .boundary_tile import NUM_COLORS, BoundaryTile, possible_tiles
 from .kept_shot_decoding import ConfidentDecoder
@@ -86,10 +87,18 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
                 "The complementary gap of a color code is defined for one logical qubit, which has one or two"
                 f" observables, but the error model has {dem.num_observables}."
             )
-        colors = _colors(dem)
+        colors = {}
+        for k, coordinates in dem.get_detector_coordinates().items():
+            if len(coordinates) < 4 or coordinates[3] not in range(-1, 2 * NUM_COLORS):
+                raise ValueError(
+                    f"Detector D{k} has the coordinates ({', '.join(f'{value:g}' for value in coordinates)}),"
+                    " but Chromobius reads its color from the fourth: 0, 1, 2 for X checks of red, green and"
+                    " blue tiles, 3, 4, 5 for Z checks, -1 for detectors to ignore."
+                )
+            colors[k] = int(coordinates[3])
         symptoms = symptoms_of(dem)
         errors = [
-            ModelError(p, frozenset(detectors), _mask(observables))
+            ModelError(p, frozenset(detectors), mask_of(observables))
             for (detectors, observables), p in symptoms.probabilities.items()
         ]
         silent = [error for error in errors if not error.detectors and error.probability != _COIN]
@@ -107,7 +116,7 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
                 ) from None
             if tiles:
                 accepted = [_accepted_tile(seen + silent, mine, possible) for possible in tiles]
-                halves.append(_Half(sorted(mine), accepted))
+                halves.append((sorted(mine), accepted))
                 sums.append(tiles[0][0].observables)
         classes = range(1 << dem.num_observables)
         number = {
@@ -115,9 +124,20 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
             for flipped in classes
         }
         if len(number) < len(classes):
-            raise ValueError(_refusal(dem.num_observables))
+            reason = (
+                "The observable is not a logical X or logical Z along a boundary of a color code: closed"
+                " loops of errors flip it, or errors of both bases do. For logical Y, add logical X as a"
+                " second observable."
+                if dem.num_observables == 1
+                else "The two observables are not logical operators of both bases along boundaries of a"
+                " color code: closed loops of errors flip a sum of them."
+            )
+            raise ValueError(
+                f"{reason} If errors before the code is complete do, postselect their detectors and sample"
+                " with SoftDecodingSampler(condition_on_postselection=True)."
+            )
         constant, always = symptoms.expected
-        predictions = np.array([number[k] ^ _mask(always) for k in range(len(number))], dtype=np.uint8)
+        predictions = np.array([number[k] ^ mask_of(always) for k in range(len(number))], dtype=np.uint8)
         return CompiledChromobiusGap(halves, predictions, constant, dem.num_detectors)
 
 
@@ -125,7 +145,8 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
 class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``ChromobiusGapDecoder.compile_decoder_for_dem``."""
 
-    _halves: Sequence[_Half]
+    # for each basis, the detectors of its checks, and a tile of each color that has a boundary
+    _halves: Sequence[tuple[list[int], list[_Tile]]]
     _predictions: Bytes  # the flipped observables as a mask; bit k of its index is that of half k
     _constant: Sequence[int]  # the detectors that are flipped before the halves decode them
     _num_detectors: int
@@ -140,25 +161,13 @@ class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: 
         events[:, [*self._constant]] ^= 1
         flipped = np.zeros(len(events), dtype=np.intp)
         gaps = np.full(len(events), np.inf)
-        for k, half in enumerate(self._halves):
-            advantage = half.advantages(events)
+        for k, (detectors, tiles) in enumerate(self._halves):
+            mine = np.take(events, detectors, axis=1)
+            # By how much the lightest error with the logical flip is heavier.
+            advantage = np.mean([tile.advantages(mine) for tile in tiles], axis=0)
             flipped |= (advantage < 0).astype(np.intp) << k
             gaps = np.minimum(gaps, np.abs(advantage))
         return self._predictions[flipped][:, np.newaxis], gaps * DECIBEL
-
-
-@dataclass(frozen=True)
-class _Half:
-    """The checks of one basis: its detectors, and a tile of each color that has a boundary."""
-
-    detectors: list[int]
-    tiles: list[_Tile]
-
-    def advantages(self, events: Bytes) -> Floats:
-        """By how much the lightest error with the logical flip is heavier, for one byte per detector."""
-        mine = np.take(events, self.detectors, axis=1)
-        mean: Floats = np.mean([tile.advantages(mine) for tile in self.tiles], axis=0)
-        return mean
 
 
 def _accepted_tile(
@@ -184,11 +193,10 @@ class _Tile:
             key = tuple(place[k] for k in sorted(error.detectors)) + (logical,) * tile.is_flipped_by(error)
             if key:
                 merged[key] = exactly_one(merged.get(key, 0.0), error.probability)
-        model = stim.DetectorErrorModel()
-        for key, p in merged.items():
-            model.append("error", p, [stim.target_relative_detector_id(k) for k in key])
-        for k, color in enumerate([*(colors[k] for k in detectors), tile.color]):
-            model.append("detector", [0, 0, 0, color], [stim.target_relative_detector_id(k)])
+        lines = [f"error({p}) {' '.join(f'D{k}' for k in key)}" for key, p in merged.items()]
+        all_colors = [*(colors[k] for k in detectors), tile.color]
+        lines += [f"detector(0, 0, 0, {color}) D{k}" for k, color in enumerate(all_colors)]
+        model = stim.DetectorErrorModel("\n".join(lines))
         self._added = np.array([k in tile.added for k in detectors])
         self._decoder: Any = chromobius.compile_decoder_for_dem(model)
 
@@ -202,35 +210,3 @@ class _Tile:
             for flip in (0, 1)
         )
         return np.asarray(with_flip, dtype=np.float64) - without
-
-
-def _mask(observables: Sequence[int]) -> int:
-    return sum(1 << k for k in observables)
-
-
-def _colors(model: stim.DetectorErrorModel) -> dict[int, int]:
-    """Chromobius's color of each detector."""
-    colors = {}
-    for k, coordinates in model.get_detector_coordinates().items():
-        if len(coordinates) < 4 or coordinates[3] not in range(-1, 2 * NUM_COLORS):
-            raise ValueError(
-                f"Detector D{k} has the coordinates ({', '.join(f'{value:g}' for value in coordinates)}), but"
-                " Chromobius reads its color from the fourth: 0, 1, 2 for X checks of red, green and blue"
-                " tiles, 3, 4, 5 for Z checks, -1 for detectors to ignore."
-            )
-        colors[k] = int(coordinates[3])
-    return colors
-
-
-def _refusal(num_observables: int) -> str:
-    reason = (
-        "The observable is not a logical X or logical Z along a boundary of a color code: closed loops of"
-        " errors flip it, or errors of both bases do. For logical Y, add logical X as a second observable."
-        if num_observables == 1
-        else "The two observables are not logical operators of both bases along boundaries of a color code:"
-        " closed loops of errors flip a sum of them."
-    )
-    return reason + (
-        " If errors before the code is complete do, postselect their detectors and sample with"
-        " SoftDecodingSampler(condition_on_postselection=True)."
-    )

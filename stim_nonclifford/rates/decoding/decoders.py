@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import warnings
@@ -117,14 +118,13 @@ def decompositions(is_matching: bool) -> list[dict[str, Any]]:
 
 def first_error_model(circuit: Any, attempts: Sequence[Mapping[str, Any]]) -> stim.DetectorErrorModel:
     """The first error model of a circuit that there is; what decoders are told need not be exact."""
+    *others, last = attempts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactErrorModelWarning)
-        for attempt in attempts[:-1]:
-            try:
+        for attempt in others:
+            with contextlib.suppress(ValueError):
                 return circuit.detector_error_model(approximate_disjoint_errors=True, **attempt)
-            except ValueError:
-                continue
-        return circuit.detector_error_model(approximate_disjoint_errors=True, **attempts[-1])
+        return circuit.detector_error_model(approximate_disjoint_errors=True, **last)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,10 @@ class DecodingProcesses:
         except Exception:  # whatever the pickling of a decoder raises, or there is no room for a process
             pass
 
-    def close(self) -> None:
+    def __enter__(self) -> DecodingProcesses:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Ends the processes. Decoders decode alone from now on."""
         self._is_closed = True
         for process in self._started:
@@ -115,12 +118,6 @@ class DecodingProcesses:
         for process in self._started:  # the last one may have been started in between
             process.end()
         self._ready = []
-
-    def __enter__(self) -> DecodingProcesses:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class _Process:

@@ -65,12 +65,8 @@ class DistinctRows:
         self.asked += len(found)
         saved = self.asked - self.decoded
         repeats = min(saved // _SAVED_FOR_REPEAT, _MOST_REPEATS + self.decoded // _SAVED_FOR_REPEAT)
-        self._decode_again(repeats, decode)
+        self.decode_again(decode, repeats)
         return found
-
-    def decode_again(self, decode: Callable[[Bytes], Bytes]) -> None:
-        """Decodes stored rows once more until 1024 have been, however few the store has saved."""
-        self._decode_again(_MOST_REPEATS, decode)
 
     def _looked_up(self, rows: Bytes, decode: Callable[[Bytes], Bytes]) -> Bytes:
         """The results of rows, those that are not stored from ``decode``."""
@@ -121,7 +117,7 @@ class DistinctRows:
         self._hashes = np.insert(self._hashes, at, ascending)
         self._places = np.insert(self._places, at, begin + order)
 
-    def _decode_again(self, repeats: int, decode: Callable[[Bytes], Bytes]) -> None:
+    def decode_again(self, decode: Callable[[Bytes], Bytes], repeats: int = _MOST_REPEATS) -> None:
         """Decodes stored rows once more, some of them again and again, until so many results are compared."""
         count = repeats - self.repeated
         if not self._size or count <= 0:

@@ -179,7 +179,13 @@ class CheckedDecoder:
                 ) from error
             if isinstance(self._decoder, _FileDecoder) and isinstance(error, ValueError):
                 raise  # it names the decoder
-            row, own = self._failing_row(dets, error)
+            row, own = dets[0], error
+            for k in range(len(dets)):  # the first row on which it fails alone, otherwise the first row
+                try:
+                    self._called(np.ascontiguousarray(dets[k : k + 1]))
+                except (Exception, SystemExit) as of_row:
+                    row, own = dets[k], of_row
+                    break
             fired = np.flatnonzero(np.unpackbits(row, bitorder="little")).tolist()
             names = " ".join(f"D{k}" for k in fired[:20]) + (" ..." if len(fired) > 20 else "")
             raise DecoderFailedError(
@@ -192,15 +198,6 @@ class CheckedDecoder:
         if self.confidence:
             return self._decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=dets)
         return self._decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets)
-
-    def _failing_row(self, dets: Bytes, error: BaseException) -> tuple[Bytes, BaseException]:
-        """The first row on which the decoder fails alone, with its error; otherwise the first row."""
-        for k in range(len(dets)):
-            try:
-                self._called(np.ascontiguousarray(dets[k : k + 1]))
-            except (Exception, SystemExit) as own:
-                return dets[k], own
-        return dets[0], error
 
     def _checked_confidences(self, values: Any, shots: int) -> Floats:
         found = np.asarray(values)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import stim
 
 from ...base.arrays import Bytes, Floats
+from ...base.probabilities import exactly_one
 from .decoders import RateDecoder
 from .distinct_rows import DistinctRows
 from .kept_shot_decoding import CheckedDecoder
@@ -37,17 +39,29 @@ class RecordGaps:
         where: str,
         store_bytes: int,
     ) -> None:
-        alone, unseen = _of_observable(model, observable)
+        # The model without other observables, and how likely errors without detectors flip this one.
+        lines, unseen = ["logical_observable L0"], 0.0
+        for line in str(model.flattened()).splitlines():
+            error = ERROR_LINE.fullmatch(line)
+            if error is None:
+                lines += [line] * (not line.startswith("logical_observable"))
+                continue
+            text = re.sub(r"L(\d+)", lambda found: "L0" if int(found[1]) == observable else "", error[2])
+            targets = " ^ ".join(" ".join(group.split()) for group in text.split("^") if group.strip())
+            if "D" in targets:
+                lines.append(f"error({error[1]}) {targets}")
+            elif targets.count("L") % 2:
+                unseen = exactly_one(unseen, float(error[1]))
         self._most = DECIBEL * math.log((1 - unseen) / unseen) if unseen > 0 else math.inf
         self._decoder: CheckedDecoder | None = None
         self._rows = DistinctRows(
             row_bytes=-(-model.num_detectors // 8), result_bytes=8, max_bytes=store_bytes
         )
-        if any(line.startswith("error") and "L" in line for line in str(alone).splitlines()):
+        if any(line.startswith("error") and "L" in line for line in lines):
             try:
-                self._decoder = decoder.checked(alone)
-            except ValueError as error:
-                raise ValueError(f"{where}: SURE asks for complementary gaps. {error}") from error
+                self._decoder = decoder.checked(stim.DetectorErrorModel("\n".join(lines)))
+            except ValueError as refusal:
+                raise ValueError(f"{where}: SURE asks for complementary gaps. {refusal}") from refusal
 
     @property
     def is_random(self) -> bool:
@@ -65,28 +79,3 @@ class RecordGaps:
         assert self._decoder is not None
         _, _, gaps = self._decoder.decode(detectors)
         return gaps[:, np.newaxis].view(np.uint8)
-
-
-def _of_observable(model: stim.DetectorErrorModel, observable: int) -> tuple[stim.DetectorErrorModel, float]:
-    """The model without other observables, and how likely errors without detectors flip this one."""
-    lines, unseen = ["logical_observable L0"], 0.0
-    for line in str(model.flattened()).splitlines():
-        error = ERROR_LINE.fullmatch(line)
-        if error is None:
-            lines += [line] * (not line.startswith("logical_observable"))
-            continue
-        groups = [
-            [
-                "L0" if target[0] == "L" else target
-                for target in group.split()
-                if target[0] == "D" or target == f"L{observable}"
-            ]
-            for group in error[2].split("^")
-        ]
-        targets = " ^ ".join(" ".join(group) for group in groups if group)
-        if "D" in targets:
-            lines.append(f"error({error[1]}) {targets}")
-        elif targets.count("L") % 2:
-            p = float(error[1])
-            unseen = unseen * (1 - p) + p * (1 - unseen)
-    return stim.DetectorErrorModel("\n".join(lines)), unseen

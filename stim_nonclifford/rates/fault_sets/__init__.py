@@ -2,7 +2,7 @@
 
 * ``search`` enumerates and samples fault sets, and sums their probabilities.
 * ``malignant`` lists the sets.
-* ``wrong_tool`` refuses circuits with too many fault sets, and ``short_count`` counts some shots of them.
+* ``wrong_tool`` refuses circuits with too many fault sets, and counts some shots of them.
 * ``interface`` makes the results that users get.
 """
 

@@ -101,15 +101,11 @@ def enough_shots_text(plan: SamplingPlan, relative_error: float, threads: int) -
             " noise: fewer faults matter there."
         )
     enough = shots / errors / relative_error**2
+    needed = enough / shots * seconds
+    units = ((86400, "days"), (3600, "hours"), (60, "minutes"))
+    taking = next((f"{needed / size:.0f} {name}" for size, name in units if needed >= 2 * size), "")
     return (
         f"In a short run of {shots:,} shots, {errors:,} of {kept:,} kept ones were wrong: about"
         f" {float(f'{enough:.1g}'):,.0f} shots give the rate to {relative_error:.2g} of it"
-        f" ({_time_text(enough / shots * seconds)} here)."
+        f" ({taking or f'{max(1, round(needed))} s'} here)."
     )
-
-
-def _time_text(seconds: float) -> str:
-    for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {name}"
-    return f"{max(1, round(seconds))} s"

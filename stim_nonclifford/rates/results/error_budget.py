@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -206,59 +206,51 @@ class ErrorBudget:
         ax.grid(axis="y", alpha=0.3)
         return ax
 
-    def _layout(self, panels: int) -> Any:
-        if not self.qubit_places or not any(self.qubit_shares.values()):
+    def _layout(self, count: int) -> Any:
+        """A figure with heat maps over the qubits: of all noise by qubit, or of the largest groups."""
+        import matplotlib.pyplot as plt
+
+        places = self.qubit_places
+        if not places or not any(self.qubit_shares.values()):
             raise ValueError("The noise of this budget acts on no qubit: there is no layout to draw it on.")
-        if self.by == "qubit":
-            shares = {qubit: share for own in self.qubit_shares.values() for qubit, share in own.items()}
-            return _plot_on_layout([("all noise", shares)], self.qubit_places, self._title)
-        chosen = [
+        panels = [
             (f"{self.by} {group}" if isinstance(group, int) else str(group), self.qubit_shares[group])
-            for group in (each.group for each in self.largest(panels).groups)
+            for group in (each.group for each in self.largest(count).groups)
             if self.qubit_shares.get(group)
         ]
-        return _plot_on_layout(chosen, self.qubit_places, self._title)
+        if self.by == "qubit":
+            own = self.qubit_shares.values()
+            panels = [("all noise", {qubit: share for each in own for qubit, share in each.items()})]
+        columns = min(len(panels), 4)
+        rows = math.ceil(len(panels) / columns)
+        xs, ys = zip(*places.values(), strict=True)
+        ratio = (max(ys) - min(ys) + 1) / (max(xs) - min(xs) + 1)
+        width = 7.0 if columns == 1 else 2.9 * columns
+        height = (width / columns) * min(1.6, max(0.45, ratio)) + 0.35
+        figure, axes = plt.subplots(
+            rows, columns, figsize=(width + 0.9, rows * height + 0.5), squeeze=False, layout="constrained"
+        )
+        most = max(share for _, shares in panels for share in shares.values())
+        style = {"cmap": "cividis", "edgecolors": "black", "linewidths": 0.4}
+        for ax, (label, shares) in zip(axes.flat, panels, strict=False):
+            values = np.array([shares.get(qubit, 0.0) for qubit in places])
+            # Also a qubit without a share can be seen.
+            sizes = (3 if columns == 1 else 1) * (12 + 138 * np.sqrt(np.maximum(values, 0.0) / (most or 1.0)))
+            points = ax.scatter(xs, ys, c=100 * values, s=sizes, vmin=0, vmax=100 * most, **style)
+            ax.set(title=f"{label}: {sum(shares.values()):.1%}", aspect="equal", xticks=[], yticks=[])
+            ax.title.set_fontsize("small")
+            ax.margins(0.12)
+            ax.invert_yaxis()
+            for qubit, place in places.items() if columns == 1 else ():
+                ax.annotate(str(qubit), place, xytext=(7, -9), textcoords="offset points", fontsize="x-small")
+        for ax in list(axes.flat)[len(panels) :]:
+            ax.set_axis_off()
+        figure.colorbar(points, ax=axes, label="share of a qubit (%)", shrink=0.8)
+        figure.suptitle(self._title, fontsize="medium")
+        return figure
 
 
 def with_error(value: float, error: float, style: str) -> str:
     """The text of a value, and its error unless that is below the digits that are shown."""
     shown = style.format(error)
     return style.format(value) + (f" ± {shown}" if error == error and shown != style.format(0.0) else "")
-
-
-def _plot_on_layout(
-    panels: Sequence[tuple[str, Mapping[int, float]]], places: Mapping[int, tuple[float, float]], title: str
-) -> Any:
-    """A figure with heat maps over qubits: for each, its title and the share of each qubit."""
-    import matplotlib.pyplot as plt
-
-    columns = min(len(panels), 4)
-    rows = math.ceil(len(panels) / columns)
-    xs, ys = [x for x, _ in places.values()], [y for _, y in places.values()]
-    ratio = (max(ys) - min(ys) + 1) / (max(xs) - min(xs) + 1)
-    width = 7.0 if columns == 1 else 2.9 * columns
-    height = (width / columns) * min(1.6, max(0.45, ratio)) + 0.35
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(width + 0.9, rows * height + 0.5), squeeze=False, layout="constrained"
-    )
-    most = max((share for _, shares in panels for share in shares.values()), default=0.0)
-    points = None
-    for ax, (label, shares) in zip(axes.flat, panels, strict=False):
-        values = np.array([shares.get(qubit, 0.0) for qubit in places])
-        # Also a qubit without a share can be seen.
-        sizes = (3 if columns == 1 else 1) * (12 + 138 * np.sqrt(np.maximum(values, 0.0) / (most or 1.0)))
-        style = {"cmap": "cividis", "edgecolors": "black", "linewidths": 0.4}
-        points = ax.scatter(xs, ys, c=100 * values, s=sizes, vmin=0, vmax=100 * most, **style)
-        ax.set(title=f"{label}: {sum(shares.values()):.1%}", aspect="equal", xticks=[], yticks=[])
-        ax.title.set_fontsize("small")
-        ax.margins(0.12)
-        ax.invert_yaxis()
-        if columns == 1:
-            for qubit, place in places.items():
-                ax.annotate(str(qubit), place, xytext=(7, -9), textcoords="offset points", fontsize="x-small")
-    for ax in list(axes.flat)[len(panels) :]:
-        ax.set_axis_off()
-    if points is not None:
-        figure.colorbar(points, ax=axes, label="share of a qubit (%)", shrink=0.8)
-    figure.suptitle(title, fontsize="medium")
-    return figure

@@ -316,16 +316,6 @@ class LogicalErrorRate:
             lines.append(f"{share} without any fault: by rotations, or by noise that is certain")
         return lines
 
-    def _observable_lines(self) -> list[str]:
-        if len(self.observable_rates) < 2:
-            return []
-        errors = self.observable_errors or (0.0,) * len(self.observable_rates)
-        shown = ", ".join(
-            f"L{k} {rate:.3g}" + (f" ± {error:.1g}" if error else "")
-            for k, (rate, error) in enumerate(zip(self.observable_rates, errors, strict=True))
-        )
-        return [f"each observable: {shown}"]
-
     def _headline(self) -> list[tuple[str, str]]:
         low, high = self.interval
         accepted = f"{self.kept:.10g}"
@@ -365,7 +355,14 @@ class LogicalErrorRate:
 
     def __str__(self) -> str:
         lines = [f"{name}: {value}" for name, value in self._headline()]
-        lines += [*self._observable_lines(), *self._remarks()]
+        if len(self.observable_rates) > 1:
+            errors = self.observable_errors or (0.0,) * len(self.observable_rates)
+            shown = ", ".join(
+                f"L{k} {rate:.3g}" + (f" ± {error:.1g}" if error else "")
+                for k, (rate, error) in enumerate(zip(self.observable_rates, errors, strict=True))
+            )
+            lines.append(f"each observable: {shown}")
+        lines += self._remarks()
         for header, rows in self._tables():
             lines += ["", *text_table(header, rows, left=("stratum", "method"))]
         return "\n".join(lines)

@@ -12,8 +12,8 @@ and what is flipped from a hash value. Rows are made for those alone that are ac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -45,12 +45,6 @@ class AcceptedSets:
     def masses(self) -> Floats:
         """The means of the replicas: float64, shape (choices,)."""
         return np.asarray(self.replicas.mean(axis=1))
-
-    @classmethod
-    def joined(cls, parts: Sequence[AcceptedSets]) -> AcceptedSets:
-        """The sets of several lists, without merging."""
-        rows, replicas = ([getattr(each, name) for each in parts] for name in ("rows", "replicas"))
-        return cls(np.concatenate(rows), np.concatenate(replicas), max(each.unseen for each in parts))
 
 
 class AcceptedSetSearch:
@@ -98,8 +92,10 @@ class AcceptedSetSearch:
         silent = self._accepted(self._silent.of_size(size))
         others = self._accepted(part)
         flips = (others.rows[:, : self._model.detector_words] & self._steady_words).any(axis=1)
-        return AcceptedSets.joined(
-            [silent, replace(others, rows=others.rows[flips], replicas=others.replicas[flips])]
+        return AcceptedSets(
+            np.concatenate([silent.rows, others.rows[flips]]),
+            np.concatenate([silent.replicas, others.replicas[flips]]),
+            max(silent.unseen, others.unseen),
         )
 
     def _accepted(self, part: Part) -> AcceptedSets:

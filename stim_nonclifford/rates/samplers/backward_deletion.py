@@ -115,7 +115,12 @@ class Lineages(Sampler):
                 parts.setdefault(size, []).append(_Generation(states, weights, begin + which, wrong[which]))
             begin += len(drawn)
         for _, generations in sorted(parts.items()):
-            yield _joined(generations)
+            weights, owners, wrong = (
+                np.concatenate([getattr(each, name) for each in generations])
+                for name in ("weights", "owners", "wrong")
+            )
+            states = FaultStates.joined([each.states for each in generations])
+            yield _Generation(states, weights, owners, wrong)
 
     def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bools:
         """Which of some failing states lineages may begin with."""
@@ -234,11 +239,3 @@ class Orphans(Lineages):
             done += 1
         found[waiting] = True
         return found
-
-
-def _joined(parts: list[_Generation]) -> _Generation:
-    """Generations of one size as one."""
-    weights, owners, wrong = (
-        np.concatenate([getattr(each, name) for each in parts]) for name in ("weights", "owners", "wrong")
-    )
-    return _Generation(FaultStates.joined([each.states for each in parts]), weights, owners, wrong)

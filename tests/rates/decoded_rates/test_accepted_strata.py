@@ -350,7 +350,7 @@ def test_intervals_hold_what_no_join_found(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(
         UndetectedSets, "of_size", lambda sets, size: sets._drawn(4) if size == 4 else listed(sets, size)
     )
-    asked = decoded_problem(circuit, rate_decoder("pymatching"), [True] * 43, confidence=False)
+    asked = decoded_problem(circuit, rate_decoder("pymatching"), np.ones(43, dtype=np.bool_), False)
     rates = [decoded_rate(asked, 0.1, seed, lambda _: None, Deadline(None), 0) for seed in range(50)]
     assert sum(rate.logical_error_rate == 0 for rate in rates) >= 5
     assert sum(not rate.interval[0] <= exact <= rate.interval[1] for rate in rates) < 13

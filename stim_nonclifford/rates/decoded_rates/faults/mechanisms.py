@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import stim
 
 from ....base.arrays import Bools, Bytes, Floats, Indices, Integers, Words
 from ....base.probabilities import exactly_one
+from ....simulation.compiler.algebra.gf2 import ones
 from ...decoding.matching.matching_graph import model_errors
 
 Symptom = tuple[tuple[int, ...], ...]
@@ -90,28 +92,34 @@ def symptom_without(symptom: Symptom, ignored: Container[int]) -> Symptom:
 
 
 def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
-    r"""The errors of a model. Those with the same symptom are one: an odd number of them has to act."""
-    numbers = range(model.num_observables)  # Stim goes through the whole model to find it
-    by_flips: dict[tuple[frozenset[int], int], float] = {}
-    for probability, detectors, flipped in model_errors(model):
-        flips = detectors, flipped
-        by_flips[flips] = exactly_one(by_flips.get(flips, 0.0), probability)
-    expected: tuple[set[int], set[int]] = (set(), set())
-    probabilities: dict[Symptom, float] = {}
-    for (detectors, flipped), probability in by_flips.items():
-        symptom = tuple(sorted(detectors)), tuple(k for k in numbers if flipped >> k & 1)
-        if probability > 0.5:
-            for of_rule, targets in zip(expected, symptom, strict=True):
-                of_rule ^= set(targets)
-        rare = min(probability, 1 - probability)
-        if rare > 0 and symptom != ((), ()):
-            probabilities[symptom] = rare
-    return Symptoms(
-        num_detectors=model.num_detectors,
-        num_observables=model.num_observables,
-        expected=(tuple(sorted(expected[0])), tuple(sorted(expected[1]))),
-        probabilities=probabilities,
+    """The errors of a model."""
+    count = model.num_detectors  # Stim goes through the whole model to find it
+    flips = (
+        (error.detectors.union(count + k for k in ones(error.observables)), error.probability)
+        for error in model_errors(model)
     )
+
+    def symptom(bits: list[int]) -> Symptom:
+        return tuple(k for k in bits if k < count), tuple(k - count for k in bits if k >= count)
+
+    return symptoms_of_flips(flips, symptom, num_detectors=count, num_observables=model.num_observables)
+
+
+def symptoms_of_flips(
+    flips: Iterable[tuple[frozenset[int], float]],
+    symptom: Callable[[list[int]], Symptom],
+    expected: frozenset[int] = frozenset(),
+    **facts: Any,
+) -> Symptoms:
+    """Errors by the bits that they flip. Those that flip the same are one: an odd number has to act."""
+    found: dict[frozenset[int], float] = {}
+    for bits, probability in flips:
+        if probability > 0.5:  # its absence is the error
+            expected ^= bits
+        found[bits] = exactly_one(found.get(bits, 0.0), min(probability, 1 - probability))
+    named = ((symptom(sorted(bits)), q) for bits, q in found.items())
+    probabilities = {name: q for name, q in named if q > 0 and any(name)}
+    return Symptoms(expected=symptom(sorted(expected)), probabilities=probabilities, **facts)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ good as one more, uniform, mechanism: when a fault is taken out of a set, the nu
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 
@@ -15,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.arrays import Bools, Bytes, Floats, Words
-from ....base.probabilities import exactly_one
 from ....simulation.compiler.algebra.gf2 import mask_of, ones
 from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine
 from ....simulation.plan import SamplingPlan
-from .mechanisms import Outcomes, Symptom, Symptoms
+from .mechanisms import Outcomes, Symptom, Symptoms, symptoms_of_flips
 
 _MOST_SUMMED = 10
 """Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
@@ -95,31 +95,23 @@ def symptoms_by_rows(
 ) -> Symptoms:
     """The errors and the coins of a plan, with the symptoms that the bits of their rows stand for.
 
-    A coin has the probability 1/2. Of an error that is likelier, the absence is the error. A ``ValueError``
-    says that errors exclude each other, and no independent ones have their distribution.
+    A ``ValueError`` says that errors exclude each other, and no independent ones have their distribution.
     """
-    found: dict[int, float] = {}
-    expected = set(plan.constant.tolist())
-    coins = ((plan.coins.row(k), 0.5) for k in range(len(plan.coins)))
-    for row, probability in (*_independent_errors(plan), *coins):
-        name = mask_of(row.tolist())
-        if probability > 0.5:
-            expected ^= set(row.tolist())
-        found[name] = exactly_one(found.get(name, 0.0), min(probability, 1 - probability))
-    named = ((symptom(ones(row)), q) for row, q in found.items())
-    return Symptoms(
+    coins = ((frozenset(plan.coins.row(k).tolist()), 0.5) for k in range(len(plan.coins)))
+    return symptoms_of_flips(
+        itertools.chain(_independent_errors(plan), coins),
+        symptom,
+        frozenset(plan.constant.tolist()),
         num_detectors=num_detectors,
         num_observables=num_observables,
-        expected=symptom(sorted(expected)),
-        probabilities={name: q for name, q in named if q > 0 and any(name)},
         outcomes=outcomes,
     )
 
 
-def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int32], float]]:
-    """Independent errors with the distribution of a plan's mechanisms: their rows and probabilities."""
+def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[frozenset[int], float]]:
+    """Independent errors with the distribution of a plan's mechanisms: what they flip, and probabilities."""
     for k in np.flatnonzero(plan.sites < 0).tolist():
-        yield plan.effects.row(k), -0.5 * math.expm1(-2 * plan.rates[k])
+        yield frozenset(plan.effects.row(k).tolist()), -0.5 * math.expm1(-2 * plan.rates[k])
     for site in np.unique(plan.sites[plan.sites >= 0]):
         choices = np.flatnonzero(plan.sites == site).tolist()
         total = float(plan.rates[choices].sum())
@@ -129,7 +121,7 @@ def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int
         if errors is None:
             raise ValueError("places of noise have errors that exclude each other")
         for mask, probability in errors.items():
-            yield np.array(ones(mask), dtype=np.int32), probability
+            yield frozenset(ones(mask)), probability
 
 
 def symptom_of_row(plan: SamplingPlan, bits: npt.NDArray[np.int32], num_detectors: int) -> Symptom:

@@ -81,12 +81,11 @@ def _is_of_color_codes(places: Mapping[int, Sequence[float]]) -> bool:
 
 
 def _of_color_code(place: Sequence[float]) -> DetectorKind:
-    color = int(place[3])
-    if color < 0:
-        if place[4] == 0:
-            raise ValueError(f"A detector at {tuple(place)} has no color, but is not postselected. {_REMEDY}")
+    if place[4] == 1:
         return _UNKNOWN
-    return _UNKNOWN if place[4] == 1 else _colored(color)
+    if place[3] < 0:
+        raise ValueError(f"A detector at {tuple(place)} has no color, but is not postselected. {_REMEDY}")
+    return _colored(int(place[3]))
 
 
 def _of_grafted_code(detector: int, place: Sequence[float]) -> DetectorKind:

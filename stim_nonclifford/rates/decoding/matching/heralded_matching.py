@@ -13,6 +13,7 @@ import stim
 from ....base.arguments import check_types, flag
 from ....base.arrays import Bytes
 from ....base.probabilities import exactly_one
+from ....simulation.compiler.algebra.gf2 import ones
 from .matching_graph import Edge, checked_heralds, edge_errors, edge_probabilities
 
 _RARE = 1e-6
@@ -57,12 +58,7 @@ class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter h
     correlations: bool = False
 
     def __post_init__(self) -> None:
-        """Checks the arguments.
-
-        Raises:
-            TypeError: One is of the wrong type.
-            ValueError: A detector has a negative number.
-        """
+        """Checks the arguments; see ``checked_heralds``."""
         checked_heralds(self.heralds)
         flag(self.correlations, "correlations")
 
@@ -94,26 +90,14 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
         is_herald = np.zeros(8 * self._row_bytes, dtype=np.bool_)
         is_herald[list(heralds)] = True
         self._others = ~np.packbits(is_herald, bitorder="little")
+        # The model with a copy of a herald for each edge that it announces, in place of the herald.
         self._sources: list[int] = []
-        graph = self._with_copies(model, heralds, correlations)
-        try:
-            self._matching: Any = pymatching.Matching(graph, enable_correlations=True)
-        except TypeError:
-            raise ValueError(
-                f"PyMatching {pymatching.__version__} has no correlated matching, which is needed so that"
-                " heralds reweight edges. Update it: pip install --upgrade 'pymatching>=2.3.1'."
-            ) from None
-
-    def _with_copies(
-        self, model: stim.DetectorErrorModel, heralds: Collection[int], correlations: bool
-    ) -> stim.DetectorErrorModel:
-        """The model with a copy of a herald for each edge that it announces, in place of the herald."""
-        result = stim.DetectorErrorModel()
+        lines = []
         for probability, parts, fired in edge_errors(model, heralds):
             if not fired:
                 for together in [parts] if correlations else [[part] for part in parts]:
                     if together:
-                        result.append("error", probability, _targets(together))
+                        lines.append(f"error({probability}) {_targets(together)}")
         known = edge_probabilities(model, heralds)
         for herald, edges in known.given_herald.items():
             for edge, given in edges.items():
@@ -121,14 +105,19 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
                 probability = exactly_one(given, known.edges.get(edge, 0.0))
                 # An error that flips observables alone is no edge.
                 parts = [edge, copy] if edge.detectors else [Edge(copy.detectors, edge.observables)]
-                result.append("error", _RARE * probability, _targets(parts))
-                result.append("error", _RARE * (1 - probability), _targets([copy]))
+                lines.append(f"error({_RARE * probability}) {_targets(parts)}")
+                lines.append(f"error({_RARE * (1 - probability)}) {_targets([copy])}")
                 self._sources.append(herald)
-        last = 8 * self._row_bytes + len(self._sources) - 1
-        result.append("detector", [], [stim.target_relative_detector_id(max(last, 0))])
-        for k in range(model.num_observables):
-            result.append("logical_observable", [], [stim.target_logical_observable_id(k)])
-        return result
+        lines.append(f"detector D{max(8 * self._row_bytes + len(self._sources) - 1, 0)}")
+        lines += [f"logical_observable L{k}" for k in range(model.num_observables)]
+        graph = stim.DetectorErrorModel("\n".join(lines))
+        try:
+            self._matching: Any = pymatching.Matching(graph, enable_correlations=True)
+        except TypeError:
+            raise ValueError(
+                f"PyMatching {pymatching.__version__} has no correlated matching, which is needed so that"
+                " heralds reweight edges. Update it: pip install --upgrade 'pymatching>=2.3.1'."
+            ) from None
 
     def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bytes) -> Bytes:
         """The predictions; see ``sinter.CompiledDecoder``."""
@@ -142,13 +131,9 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
         return found
 
 
-def _targets(parts: Collection[Edge]) -> list[stim.DemTarget]:
-    """The targets of an error."""
-    targets: list[stim.DemTarget] = []
-    for part in parts:
-        if targets:
-            targets.append(stim.target_separator())
-        targets += [stim.target_relative_detector_id(k) for k in part.detectors]
-        mask = part.observables
-        targets += [stim.target_logical_observable_id(k) for k in range(mask.bit_length()) if mask >> k & 1]
-    return targets
+def _targets(parts: Collection[Edge]) -> str:
+    """The text of the targets of an error."""
+    return " ^ ".join(
+        " ".join([*(f"D{k}" for k in part.detectors), *(f"L{k}" for k in ones(part.observables))])
+        for part in parts
+    )

@@ -125,7 +125,21 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
             likelihoods.update({edge: max(p, likelihoods[edge]) for edge, p in given.items()})
         self._base |= probabilities.edges
         graph = split_graph(likelihoods | probabilities.edges, num_detectors)
-        _check_copies(graph.copies)
+        if not graph.copies:
+            raise ValueError(
+                "No error at a boundary and no closed loop of errors flips the observable alone, so there is"
+                " no error of the other logical class and no complementary gap. Check that the model has the"
+                " noise that causes logical errors, or decode without confidence."
+            )
+        split = [nodes[1] for nodes in graph.copies if len(nodes) == 2]
+        if len(split) > _MOST_SPLIT_DETECTORS:
+            raise ValueError(
+                f"Closed loops of errors flip the observable, through {len(split)} detectors (D{split[0]},"
+                f" D{split[1]}, ...). The complementary gap is computed by matching if all loops lead through"
+                f" at most {_MOST_SPLIT_DETECTORS}, as in codes with boundaries. Decode without confidence,"
+                " for example with soft_pymatching, or sample with another model:"
+                " SoftDecodingSampler(error_model=...)."
+            )
         self._ends = graph.ends
         self._num_detectors = num_detectors
         self._given_herald = probabilities.given_herald
@@ -133,9 +147,15 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         self._added = np.packbits(graph.added, bitorder="little")
         self._row_bytes = -(-graph.num_nodes // 8)
         self._num_nodes = graph.num_nodes
-        self._firing = list(self._combinations(graph.copies))
+        # The combinations of copies that fire: their class, and the nodes that change, bit-packed.
+        self._firing: list[tuple[int, Bytes]] = []
+        for chosen in itertools.product((False, True), repeat=len(graph.copies)):
+            nodes = np.zeros(8 * self._row_bytes, dtype=np.bool_)
+            for changed in itertools.compress(graph.copies, chosen):
+                nodes[list(changed)] ^= True
+            self._firing.append((sum(chosen) % 2, np.packbits(nodes, bitorder="little")))
         self._near: MatchingWeights | None = None
-        if not self._heralds and graph.splits_boundary_only:
+        if not self._heralds and graph.copies == [(num_detectors,)]:  # the boundary is split, and no detector
             weights = {edge: _weight(probability) for edge, probability in self._base.items()}
             self._near, self._unit = _distances(graph, weights)
 
@@ -145,16 +165,8 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         import pymatching
 
         matching = pymatching.Matching(stim.DetectorErrorModel(f"detector D{self._num_nodes - 1}"))
-        self._set_edges(matching, self._base)
+        self._weigh(self._base, matching)
         return matching
-
-    def _combinations(self, copies: list[tuple[int, ...]]) -> Iterator[tuple[int, Bytes]]:
-        """The combinations of copies that fire: their class, and the nodes that change, bit-packed."""
-        for chosen in itertools.product((False, True), repeat=len(copies)):
-            nodes = np.zeros(8 * self._row_bytes, dtype=np.bool_)
-            for changed in itertools.compress(copies, chosen):
-                nodes[list(changed)] ^= True
-            yield sum(chosen) % 2, np.packbits(nodes, bitorder="little")
 
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: Bytes
@@ -200,18 +212,12 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
                 changed[edge] = exactly_one(changed.get(edge, self._base[edge]), p)
         return changed
 
-    def _weigh(self, probabilities: Mapping[Edge, float]) -> None:
-        """Sets the weights of edges."""
-        if probabilities:
-            self._set_edges(self._matching, probabilities)
-
-    def _set_edges(self, matching: Any, probabilities: Mapping[Edge, float]) -> None:
+    def _weigh(self, probabilities: Mapping[Edge, float], graph: Any = None) -> None:
+        """Sets the weights of edges, of the graph for PyMatching or of another one."""
         for edge, probability in probabilities.items():
-            ends, weight = self._ends[edge], _weight(probability)
-            if len(ends) == 1:
-                matching.add_boundary_edge(*ends, weight=weight, merge_strategy="replace")
-            else:
-                matching.add_edge(*ends, weight=weight, merge_strategy="replace")
+            ends, matching = self._ends[edge], self._matching if graph is None else graph
+            add = matching.add_boundary_edge if len(ends) == 1 else matching.add_edge
+            add(*ends, weight=_weight(probability), merge_strategy="replace")
 
     def _weights(self, events: Bytes) -> Floats:
         """The least weight of each class, shape (2, shots)."""
@@ -250,25 +256,6 @@ def _distances(graph: SplitGraph, weight_of: Mapping[Edge, float]) -> tuple[Matc
     ends = np.array([[*each, graph.num_nodes][:2] for each in graph.ends.values()], dtype=np.int64)
     first, second = ends.reshape(-1, 2).T.copy()
     return MatchingWeights(graph.num_nodes, first, second, 2 * rounded, _DISTANCE_BYTES), 2 * unit
-
-
-def _check_copies(copies: list[tuple[int, ...]]) -> None:
-    """Checks that there are two classes of errors, and not too many ways from one to the other."""
-    if not copies:
-        raise ValueError(
-            "No error at a boundary and no closed loop of errors flips the observable alone, so there is no"
-            " error of the other logical class and no complementary gap. Check that the model has the noise"
-            " that causes logical errors, or decode without confidence."
-        )
-    split = [nodes[1] for nodes in copies if len(nodes) == 2]
-    if len(split) > _MOST_SPLIT_DETECTORS:
-        raise ValueError(
-            f"Closed loops of errors flip the observable, through {len(split)} detectors (D{split[0]},"
-            f" D{split[1]}, ...). The complementary gap is computed by matching if all loops lead through at"
-            f" most {_MOST_SPLIT_DETECTORS}, as in codes with boundaries. Decode without confidence, for"
-            " example with soft_pymatching, or sample with another model:"
-            " SoftDecodingSampler(error_model=...)."
-        )
 
 
 def _weight(probability: float) -> float:

@@ -195,11 +195,6 @@ class SplitGraph:
     copies: list[tuple[int, ...]]
     num_nodes: int  # number of detectors and copies
 
-    @property
-    def splits_boundary_only(self) -> bool:
-        """Whether the boundary is split, and no detector."""
-        return self.copies == [(len(self.added),)]
-
 
 def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitGraph:
     """Splits nodes so that the class of an error is an event.
@@ -217,7 +212,13 @@ def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitG
         edge: (edge.observables + sum(added[k] for k in edge.detectors)) % 2 == 1 for edge in likelihoods
     }
     odd = [edge for edge, flips in is_odd.items() if flips]
-    split = list(_cover([edge for edge in odd if len(edge.detectors) == 2]))
+    # Detectors such that each edge in the bulk has one of them, each time one with most edges.
+    split, left = [], [edge for edge in odd if len(edge.detectors) == 2]
+    while left:
+        counts = collections.Counter(k for edge in left for k in edge.detectors)
+        detector, _ = max(counts.items(), key=lambda item: (item[1], -item[0]))
+        split.append(detector)
+        left = [edge for edge in left if detector not in edge.detectors]
     ends = {edge: edge.detectors for edge in likelihoods}
     copies: list[tuple[int, ...]] = []
     if any(len(edge.detectors) < 2 for edge in odd):
@@ -263,12 +264,3 @@ def _added_detectors(likelihoods: Mapping[Edge, float], num_detectors: int) -> B
     outer, outer_parity = root(boundary)
     found = [root(node) for node in range(num_detectors)]
     return np.array([p ^ (outer_parity and r == outer) for r, p in found], dtype=np.bool_)
-
-
-def _cover(edges: list[Edge]) -> Iterator[int]:
-    """Detectors such that each edge has one of them, each time one with most edges."""
-    while edges:
-        counts = collections.Counter(k for edge in edges for k in edge.detectors)
-        detector, _ = max(counts.items(), key=lambda item: (item[1], -item[0]))
-        yield detector
-        edges = [edge for edge in edges if detector not in edge.detectors]

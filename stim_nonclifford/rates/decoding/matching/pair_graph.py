@@ -48,9 +48,7 @@ def hidden_detectors(errors: Iterable[ModelError], kinds: Sequence[DetectorKind]
     of one basis and an observable: these are where the codes are joined.
     """
     found = {k for k, kind in enumerate(kinds) if kind.basis is None}
-    if _is_color_code(kinds):
-        return frozenset(found)
-    for error in errors:
+    for error in () if _is_color_code(kinds) else errors:
         bases = {kinds[k].basis for k in error.detectors}
         if error.observables and len(error.detectors) == 2 and len(bases) == 1:
             found |= error.detectors
@@ -83,41 +81,28 @@ def basis_graphs(
             for basis, half in halves.items():
                 if half:
                     parts[basis].append((error.probability, half))
-    return [
-        _graph(
-            tuple(k for k, kind in enumerate(kinds) if kind.basis == basis and k not in hidden),
-            parts[basis],
-            alone,
-            kinds,
-            basis,
-        )
-        for basis in bases
-    ]
-
-
-def _graph(
-    detectors: tuple[int, ...],
-    parts: Sequence[tuple[float, frozenset[int]]],
-    alone: dict[frozenset[int], int],
-    kinds: Sequence[DetectorKind],
-    basis: Basis,
-) -> BasisGraph:
-    masks = sorted({alone[half] for _, half in parts} - {0})
-    if len(masks) > 1:
-        raise ValueError(
-            f"Errors that {basis} detectors see flip different sets of observables (masks {masks[0]:b} and"
-            f" {masks[1]:b}). The gap is defined for one logical qubit: declare its observables alone."
-        )
-    nodes: dict[_End, int] = {detector: k for k, detector in enumerate(detectors)}
-    edges: dict[Edge, float] = {}
-    silent = {k for k in detectors if kinds[k].postselected} if _is_color_code(kinds) else set()
-    for probability, half in parts:
-        colors = {k: kinds[k].color for k in half}
-        for ends in _edges(half, colors, silent):
-            numbers = sorted([nodes.setdefault(end, len(nodes)) for end in ends])
-            edge = Edge(tuple(numbers), int(alone[half] != 0))
-            edges[edge] = exactly_one(edges.get(edge, 0.0), probability)
-    return BasisGraph(detectors, len(nodes), EdgeProbabilities(edges, {}), masks[0] if masks else 0)
+    graphs = []
+    for basis in bases:
+        detectors = tuple(k for k, kind in enumerate(kinds) if kind.basis == basis and k not in hidden)
+        masks = sorted({alone[half] for _, half in parts[basis]} - {0})
+        if len(masks) > 1:
+            raise ValueError(
+                f"Errors that {basis} detectors see flip different sets of observables (masks"
+                f" {masks[0]:b} and {masks[1]:b}). The gap is defined for one logical qubit: declare its"
+                " observables alone."
+            )
+        nodes: dict[_End, int] = {detector: k for k, detector in enumerate(detectors)}
+        edges: dict[Edge, float] = {}
+        silent = {k for k in detectors if kinds[k].postselected} if _is_color_code(kinds) else set()
+        for probability, half in parts[basis]:
+            colors = {k: kinds[k].color for k in half}
+            for ends in _edges(half, colors, silent):
+                numbers = sorted([nodes.setdefault(end, len(nodes)) for end in ends])
+                edge = Edge(tuple(numbers), int(alone[half] != 0))
+                edges[edge] = exactly_one(edges.get(edge, 0.0), probability)
+        observables = masks[0] if masks else 0
+        graphs.append(BasisGraph(detectors, len(nodes), EdgeProbabilities(edges, {}), observables))
+    return graphs
 
 
 def _is_color_code(kinds: Sequence[DetectorKind]) -> bool:

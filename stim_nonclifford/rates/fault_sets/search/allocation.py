@@ -80,9 +80,7 @@ def estimate_of(
     """The estimate of P(kept) and P(kept and wrong); arguments as for ``Search``.
 
     Where the faults of a shot decide everything, a wrong shot is one whose faults flip no check, and flip the
-    observable: one more check. Then P(kept) and P(kept and wrong) have a search each, with other checks. That
-    pays because malignant sets are rare: of distance-7 cultivation with S gates at p = 10^-3, one in 3 *
-    10^12 of the kept shots is wrong.
+    observable: one more check. As malignant sets are rare, P(kept) and P(kept and wrong) have a search each.
     """
     searches: list[tuple[int | None, Mechanisms, Limits, int, Deadline]]
     searches = [(None, mechanisms, limits, seed, deadline)]
@@ -213,14 +211,11 @@ class Allocation:
         if self._can_enumerate and search.sampled and search.sampled[0].weights == range(weight, weight + 1):
             enumeration = squares[0], self._expected(weight)[0]
         costs = np.array([each.cost_of_doubling for each in search.sampled])
-        return Contributions(np.array(squares), costs, excess, self._most_of_step(totals), enumeration)
-
-    def _most_of_step(self, totals: Totals) -> float:
-        """What a step may cost: not more than all before it, and within the limits."""
-        search, limits = self._search, self._search.limits
-        left = (limits.work if totals.asked else limits.work / 10) - search.spent
+        # A step may cost no more than all before it, and what the limits leave.
+        left = search.limits.work / (1 if totals.asked else 10) - search.spent
         affordable = search.deadline.seconds_left / search.seconds_per_cost
-        return min(max(limits.first_cost, search.spent), left, affordable)
+        most = min(max(search.limits.first_cost, search.spent), left, affordable)
+        return Contributions(np.array(squares), costs, excess, most, enumeration)
 
     def _take(self, part: int, growth: float) -> None:
         """Samples a stratum further, or enumerates the first one."""

@@ -70,10 +70,6 @@ class Join:
             total += _gram(np.stack([np.bincount(side, column) for column in values.T], axis=1))
         return total
 
-    def events(self, values: Floats) -> list[Floats]:
-        """The sums over the finds of each left half, and of each right one; of values with shape (finds,)."""
-        return [np.bincount(side, values).astype(np.float64) for side in self.sides]
-
 
 class JoinedSets:
     """Pooled joins for the fault sets of some weights.
@@ -105,11 +101,6 @@ class JoinedSets:
     def sets(self) -> int:
         """Sets that pass the checks, each as often as it was found."""
         return sum(each.sets for each in self.joins)
-
-    @property
-    def num_stored(self) -> int:
-        """Number of finds that can be kept."""
-        return sum(len(each.classes) for each in self.joins)
 
     @property
     def passing(self) -> float:
@@ -146,8 +137,9 @@ class JoinedSets:
         for column in (WRONG, KEPT, 2):
             total = math.fsum(float(values[:, column].sum()) for values in parts)
             if total**2 >= FEW * covariance[column, column] > 0:
-                events = [
-                    join.events(values[:, column]) for join, values in zip(self.joins, parts, strict=True)
+                events = [  # of each join, the sums over the finds of each left half, and of each right one
+                    [np.bincount(side, values[:, column]) for side in join.sides]
+                    for join, values in zip(self.joins, parts, strict=True)
                 ]
                 return max(_tail(np.concatenate(side)) for side in zip(*events, strict=True))
         if self.sets < FEW:
@@ -178,7 +170,7 @@ class JoinedSets:
     @property
     def cost_of_doubling(self) -> float:
         """The cost of as many halves as there are, about; infinite if no more can be kept."""
-        if self.num_stored > self._limits.most_halves:
+        if sum(len(each.classes) for each in self.joins) > self._limits.most_halves:
             return math.inf
         halves, times = self.next_joins(1.0)
         return times * price(halves=halves, sets=halves**2 / self.halves.scale * self._sets_of_density)

@@ -47,8 +47,7 @@ class Mechanisms:
     @property
     def most_members(self) -> int:
         """The largest weight of a fault set."""
-        sites = self.sites[self.sites >= 0]
-        return int(np.count_nonzero(self.sites < 0)) + len(np.unique(sites))
+        return int(np.count_nonzero(self.sites < 0)) + len(np.unique(self.sites[self.sites >= 0]))
 
     def masses(self, max_weight: int) -> Floats:
         """The sum of the odds of all sets of each weight up to one: elementary symmetric polynomials."""
@@ -106,12 +105,14 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
             constant ^= coin
         removed += 1
     coins = _without_redundant(coins[:, num_checks:])
-    rows[:, num_checks:] = _reduced(rows[:, num_checks:], coins)
+    effects = rows[:, num_checks:].copy()
+    for coin in coins:  # sets that differ by coins only have one effect
+        effects[effects[:, np.argmax(coin)]] ^= coin
     odds, nothing = _odds(plan)
     return Mechanisms(
         checks=rows[:, :num_checks],
         target=constant[:num_checks],
-        effects=_packed(rows[:, num_checks:], plan.num_signature_bits),
+        effects=_packed(effects, plan.num_signature_bits),
         coins=_packed(coins, plan.num_signature_bits),
         odds=odds,
         sites=plan.sites,
@@ -159,26 +160,16 @@ def _odds(plan: SamplingPlan) -> tuple[Floats, float]:
 def _without_redundant(coins: Bools) -> Bools:
     """A basis of the coins, each with a leading bit that no other one has."""
     basis: list[Bools] = []
-    for coin in coins:
-        row = coin.copy()
+    for row in coins.copy():
         for other in basis:
             if row[np.argmax(other)]:
                 row ^= other
-        if not row.any():
-            continue
-        for other in basis:
-            if other[np.argmax(row)]:
-                other ^= row
-        basis.append(row)
+        if row.any():
+            for other in basis:
+                if other[np.argmax(row)]:
+                    other ^= row
+            basis.append(row)
     return np.array(basis, dtype=np.bool_).reshape(len(basis), coins.shape[1])
-
-
-def _reduced(rows: Bools, coins: Bools) -> Bools:
-    """Rows with the leading bits of the coins cleared: sets that differ by coins only have one effect."""
-    rows = rows.copy()
-    for coin in coins:
-        rows[rows[:, np.argmax(coin)]] ^= coin
-    return rows
 
 
 def _packed(bits: Bools, num_signature_bits: int) -> Words:

@@ -8,9 +8,8 @@ noiseless rounds of checks, components stay small: of the gates of a long circui
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,88 +25,162 @@ from ...simulation.engines import PackedBits
 _EDGE = 2
 """An edge has at most two detectors."""
 
-_DIGITS = 12
-"""Digits of probabilities that are equal but for rounding."""
+_BITS = 40
+"""Bits of probabilities that are equal but for rounding."""
 
 _BYTES_PER_VALUE = 64
 """Bytes of a stored value, beside its words and its answers, about."""
 
-_Edge = tuple[int, ...]
+_Ints = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float64]
 _Words = npt.NDArray[np.uint64]
 
 
-@dataclass
-class _Component:
-    """A connected component of one model's graph, or all detectors without an edge."""
+class _ReadLines:
+    """The edges of PyMatching's graph in the lines of several models: each distinct line is read once.
 
-    detectors: list[int]
-    errors: list[tuple[_Edge, float]] = field(default_factory=list)
-    probabilities: dict[_Edge, float] = field(default_factory=dict)
-    observables: dict[_Edge, tuple[int, ...]] = field(default_factory=dict)
+    The text of a model has all digits. The model of a decision has most lines of the model before it: those
+    of all errors whose detectors that one had already, and that flip no observable.
+
+    Attributes:
+        observables: The sets of observables that edges flip, by their numbers.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._starts = np.zeros(1, dtype=np.int64)  # of the edges of each line, and their end
+        self._edges = np.zeros((0, _EDGE + 1), dtype=np.int64)
+        self._probabilities = np.zeros(0)
+        self._sets: dict[tuple[int, ...], int] = {}
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def observables(self) -> list[tuple[int, ...]]:
+        """The sets of observables that edges flip, by their numbers."""
+        return [*self._sets]
+
+    def edges(self, model: stim.DetectorErrorModel) -> tuple[_Ints, _Floats]:
+        """The edges of a model, in its order: parts of errors with one or two detectors.
+
+        Returns:
+            Rows of two detectors, equal for an edge with one, and the number of the set of observables that
+            it flips; and probabilities.
+        """
+        lines = str(model.flattened()).splitlines()
+        self._read(lines)
+        numbers = np.fromiter(map(self._numbers.__getitem__, lines), np.int64, len(lines))
+        first, count = self._starts[numbers], self._starts[numbers + 1] - self._starts[numbers]
+        chosen = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+        return self._edges[chosen], self._probabilities[chosen]
+
+    def _read(self, lines: Sequence[str]) -> None:
+        ends: list[int] = []
+        edges: list[tuple[int, int, int]] = []
+        probabilities: list[float] = []
+        for line in lines:
+            if line in self._numbers:
+                continue
+            self._numbers[line] = len(self._numbers)
+            error = ERROR_LINE.fullmatch(line)
+            for part in error[2].split("^") if error is not None else ():
+                targets = part.split()
+                detectors = sorted([int(target[1:]) for target in targets if target[0] == "D"])
+                if error is not None and 0 < len(detectors) <= _EDGE:
+                    flipped = tuple([int(target[1:]) for target in targets if target[0] == "L"])
+                    number = self._sets.setdefault(flipped, len(self._sets))
+                    edges.append((detectors[0], detectors[-1], number))
+                    probabilities.append(float(error[1]))
+            ends.append(len(edges))
+        if ends:
+            table = np.array(edges, dtype=np.int64).reshape(-1, _EDGE + 1)
+            self._starts = np.concatenate([self._starts, self._starts[-1] + np.array(ends)])
+            self._edges = np.concatenate([self._edges, table])
+            self._probabilities = np.concatenate([self._probabilities, probabilities])
+
+
+@dataclass(frozen=True)
+class _Component:
+    """A connected component of one model's graph, or all detectors without an edge.
+
+    Attributes:
+        detectors: Its detectors, ascending.
+        edges: Rows of ``_ReadLines.edges``, ascending. Parallel edges are one.
+        probabilities: That of each edge.
+        errors: The edges of errors, in the order of the model.
+        error_probabilities: Their probabilities.
+    """
+
+    detectors: _Ints
+    edges: _Ints
+    probabilities: _Floats
+    errors: _Ints
+    error_probabilities: _Floats
+
+    @property
+    def key(self) -> tuple[bytes, ...]:
         """Equal for components that are decoded alike."""
-        edges = sorted((edge, f"{p:.{_DIGITS}e}") for edge, p in self.probabilities.items())
-        return tuple(self.detectors), tuple(edges)
+        mantissas, exponents = np.frexp(self.probabilities)
+        rounded = np.rint(np.ldexp(mantissas, _BITS))
+        return (
+            self.detectors.tobytes(),
+            self.edges[:, :_EDGE].tobytes(),
+            rounded.tobytes(),
+            exponents.tobytes(),
+        )
 
-    def columns(self) -> dict[int, frozenset[_Edge]]:
-        """For each observable the edges that flip it."""
-        found: dict[int, set[_Edge]] = {}
-        for edge, observables in self.observables.items():
-            for observable in observables:
-                found.setdefault(observable, set()).add(edge)
-        return {observable: frozenset(edges) for observable, edges in found.items()}
-
-
-def _edges_of(model: stim.DetectorErrorModel) -> Iterator[tuple[_Edge, float, tuple[int, ...]]]:
-    """The edges of PyMatching's graph: parts of errors with one or two detectors."""
-    # The text has all digits, and its lines are read far faster than the targets of instructions.
-    for line in str(model.flattened()).splitlines():
-        error = ERROR_LINE.fullmatch(line)
-        if error is None:
-            continue
-        probability = float(error[1])
-        for part in error[2].split("^"):
-            targets = part.split()
-            detectors = sorted([int(target[1:]) for target in targets if target[0] == "D"])
-            if 0 < len(detectors) <= _EDGE:
-                observables = tuple([int(target[1:]) for target in targets if target[0] == "L"])
-                yield tuple(detectors), probability, observables
+    def columns(self, observables: Sequence[tuple[int, ...]]) -> dict[int, bytes]:
+        """For each observable the edges that flip it, as bytes; the sets of observables are given."""
+        flips, found = self.edges[:, _EDGE], dict[int, list[int]]()
+        for number in np.unique(flips).tolist():
+            for observable in observables[number]:
+                found.setdefault(observable, []).append(number)
+        return {
+            observable: np.flatnonzero(np.isin(flips, numbers)).tobytes()
+            for observable, numbers in found.items()
+        }
 
 
-def _components_of(model: stim.DetectorErrorModel) -> tuple[list[_Component], float]:
+def _components_of(model: stim.DetectorErrorModel, read: _ReadLines) -> tuple[list[_Component], float]:
     """The components, and the probability of the edge with the largest weight."""
-    root = list(range(model.num_detectors))
+    # It takes as long to import as this package: not at the top.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def root_of(detector: int) -> int:
-        while root[detector] != detector:
-            root[detector] = root[root[detector]]
-            detector = root[detector]
-        return detector
-
-    edges = list(_edges_of(model))
-    has_edge = np.zeros(model.num_detectors, dtype=np.bool_)
-    for edge, _, _ in edges:
-        has_edge[[*edge]] = True
-        root[root_of(edge[-1])] = root_of(edge[0])
-    found: dict[int, _Component] = {}
-    alone = np.flatnonzero(~has_edge).tolist()
-    for detector in np.flatnonzero(has_edge).tolist():
-        found.setdefault(root_of(detector), _Component([])).detectors.append(detector)
-    for edge, probability, observables in edges:
-        component = found[root_of(edge[0])]
-        component.errors.append((edge, probability))
-        # As PyMatching does: parallel edges are one, which flips what the first of them flips.
-        before = component.probabilities.get(edge, 0.0)
-        component.probabilities[edge] = before + probability - 2 * before * probability
-        component.observables.setdefault(edge, observables)
-    heaviest = max(
-        (p for each in found.values() for p in each.probabilities.values() if 0 < p < 1),
-        key=lambda p: abs(math.log(p / (1 - p))),
-        default=0.5,
+    rows, probabilities = read.edges(model)
+    used = np.unique(rows[:, :_EDGE])
+    alone, none = np.setdiff1d(np.arange(model.num_detectors), used), np.zeros(0, dtype=np.int64)
+    without_edges = [_Component(alone, rows[:0], probabilities[:0], none, probabilities[:0])] * bool(
+        len(alone)
     )
-    return [*found.values(), *([_Component(alone)] if alone else [])], heaviest
+    if not len(rows):
+        return without_edges, 0.5
+    # As PyMatching does: parallel edges are one, which flips what the first of them flips.
+    order = np.lexsort((rows[:, 1], rows[:, 0]))  # keeps the order of parallel ones
+    is_first = np.append(True, (rows[order[1:], :_EDGE] != rows[order[:-1], :_EDGE]).any(axis=1))
+    starts = np.flatnonzero(is_first)
+    sizes = np.diff(starts, append=len(order))
+    edges, merged = rows[order[starts]], probabilities[order[starts]]
+    for k in range(1, int(sizes.max())):
+        more = sizes > k
+        p, q = merged[more], probabilities[order[starts[more] + k]]
+        merged[more] = p + q - 2 * p * q
+    edge_of = np.empty(len(order), dtype=np.int64)
+    edge_of[order] = np.cumsum(is_first) - 1
+    inner = merged[(merged > 0) & (merged < 1)]
+    heaviest = float(inner[np.abs(np.log(inner / (1 - inner))).argmax()]) if len(inner) else 0.5
+    graph = coo_array((np.ones(len(edges)), edges[:, :_EDGE].T), (model.num_detectors,) * 2)
+    _, part_of = connected_components(graph, directed=False)
+    parts = (_split(part_of[each]) for each in (used, edges[:, 0], rows[:, 0]))
+    found = []
+    for nodes, own, errors in zip(*parts, strict=True):
+        numbers = np.searchsorted(own, edge_of[errors])
+        found.append(_Component(used[nodes], edges[own], merged[own], numbers, probabilities[errors]))
+    return found + without_edges, heaviest
+
+
+def _split(parts: npt.NDArray[Any]) -> list[npt.NDArray[np.intp]]:
+    """The numbers of all rows of each part, ascending; the part of each row is given."""
+    order = np.argsort(parts, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(parts[order])) + 1)
 
 
 class _Rows:
@@ -143,42 +216,35 @@ class _Answers:
 
     def __init__(self, component: _Component, heaviest: float) -> None:
         self._component, self._heaviest = component, heaviest
-        self._numbers: dict[frozenset[_Edge], int] = {}  # of observables of this component
+        self._numbers: dict[bytes, int] = {}  # of observables of this component, by the edges that flip them
         masks: dict[int, int] = {}
-        for detector in component.detectors:
+        for detector in component.detectors.tolist():
             masks[detector // 64] = masks.get(detector // 64, 0) | 1 << detector % 64
         words = np.array([*masks], dtype=np.uint32)
         self._rows = MaskedRows(words, np.array([*masks.values()], dtype=np.uint64))
         self._decoder: CheckedDecoder | None = None
 
-    def number_of(self, edges: frozenset[_Edge]) -> int:
+    def number_of(self, edges: bytes) -> int:
         """The number of the observable that these edges flip."""
         return self._numbers.setdefault(edges, len(self._numbers))
 
     def compile(self, decoder: RateDecoder, max_bytes: int) -> None:
         """Compiles the decoder, when all observables are known."""
-        place = {detector: k for k, detector in enumerate(self._component.detectors)}
-        flipped: dict[_Edge, list[int]] = {}
+        component = self._component
+        places = np.searchsorted(component.detectors, component.edges[:, :_EDGE]).tolist()
+        targets = [f"D{a}" if a == b else f"D{a} D{b}" for a, b in places]
         for edges, number in self._numbers.items():
-            for edge in edges:
-                flipped.setdefault(edge, []).append(number)
-        model = stim.DetectorErrorModel()
-        for edge, probability in self._component.errors:
-            model.append(
-                "error",
-                probability,
-                [
-                    *(stim.target_relative_detector_id(place[detector]) for detector in edge),
-                    *(stim.target_logical_observable_id(number) for number in flipped.get(edge, ())),
-                ],
-            )
+            for edge in np.frombuffer(edges, dtype=np.int64).tolist():
+                targets[edge] += f" L{number}"
+        errors = zip(component.errors.tolist(), component.error_probabilities.tolist(), strict=True)
+        # Stim reads a text far faster than it appends its lines.
+        lines = [f"error({probability!r}) {targets[edge]}" for edge, probability in errors]
         # PyMatching rounds weights to parts of the largest one.
-        model.append("error", self._heaviest, [stim.target_relative_detector_id(len(place))])
-        if self._numbers:
-            last = stim.target_logical_observable_id(len(self._numbers) - 1)
-            model.append("logical_observable", [], [last])
+        lines.append(f"error({self._heaviest!r}) D{len(component.detectors)}")
+        lines.append(f"logical_observable L{len(self._numbers) - 1}")
+        model = stim.DetectorErrorModel("\n".join(lines))
         self._decoder = decoder.checked(model)
-        row_bytes = 8 * -(-len(place) // 64) + _BYTES_PER_VALUE + 8 * len(self._numbers)
+        row_bytes = 8 * -(-len(component.detectors) // 64) + _BYTES_PER_VALUE + 8 * len(self._numbers)
         self._max_values = max(1, max_bytes // row_bytes)
         self._forget()
 
@@ -207,7 +273,7 @@ class _Answers:
         numbers, fresh = self._rows.number(flat, row_bytes)
         if len(fresh):
             rows = flat.reshape(-1, row_bytes)[fresh]
-            detectors = np.array(self._component.detectors)
+            detectors = self._component.detectors
             events = rows[:, detectors // 8] >> (detectors % 8).astype(np.uint8) & np.uint8(1)
             try:
                 self._predictions.append(self._decoded(events))
@@ -267,16 +333,17 @@ class ComponentDecoding:
     ) -> None:
         shared: dict[tuple[object, ...], _Answers] = {}
         self._questions: list[tuple[int, int, list[_Share]]] = []
+        read = _ReadLines()
         for model in models:
-            components, heaviest = _components_of(model)
+            components, heaviest = _components_of(model, read)
             num_words = -(-model.num_observables // 64)
             shares = []
             for component in components:
-                columns = component.columns()
-                if not columns and component.errors:
+                columns = component.columns(read.observables)
+                if not columns and len(component.errors):
                     continue  # whatever happens there, no observable is flipped
                 answers = shared.setdefault(component.key, _Answers(component, heaviest))
-                answers.number_of(frozenset())  # decoders want at least one observable
+                answers.number_of(b"")  # decoders want at least one observable
                 bits: dict[int, list[int]] = {}
                 for observable, edges in columns.items():
                     bits.setdefault(answers.number_of(edges), []).append(observable)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import stim
 
 from ...base.arguments import did_you_mean
+from ...base.memory import collector_paused
 from ...rates.decoding.decoders import RateDecoder, decoder_named, known_decoders, rate_decoder
 from ...rates.decoding.kept_shot_decoding import KeptShotDecoding
 from ...rates.decoding.record_gaps import RecordGaps
@@ -45,6 +46,7 @@ class SintersDecisions:
         self._asked: list[tuple[KeptShotDecoding | ComponentDecoding, int] | None] = []
         self._gaps: dict[int, list[RecordGaps]] = {}
 
+    @collector_paused()
     def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
         """See ``DecidingDecoder.begin``."""
         by_components = [

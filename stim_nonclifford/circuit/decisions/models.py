@@ -90,19 +90,23 @@ def decision_model(
     asks_for_gaps = decided.points[number].gap is not None
     num_detectors = decided.points[number].num_detectors
     num_observables = len(decided.asked_of(number)) + len(decided.axes_of(number))
-    lines = []  # a text has all digits, and is read far faster than instructions and their targets
-    for line in str(model.flattened()).splitlines():
-        error = ERROR_LINE.fullmatch(line)
-        # What flips records alone, a random outcome among it, is seen by no decoder. But gaps know of errors.
-        if (
-            error is None
-            or "D" in error[2]
-            or (asks_for_gaps and (frames is not None or float(error[1]) != _RANDOM))
-        ):
-            lines.append(line)
-    seen = stim.DetectorErrorModel("\n".join(lines))
+    # A text has all digits, and is read far faster than instructions and their targets.
+    lines = str(model.flattened()).splitlines()
+    kept = [line for line in lines if _is_seen(line, asks_for_gaps, is_of_frames=frames is not None)]
+    seen = stim.DetectorErrorModel("\n".join(kept))
     for detector in range(seen.num_detectors, num_detectors):
         seen.append("detector", [], [stim.target_relative_detector_id(detector)])
     for observable in range(seen.num_observables, num_observables):
         seen.append("logical_observable", [], [stim.target_logical_observable_id(observable)])
     return seen
+
+
+def _is_seen(line: str, asks_for_gaps: bool, *, is_of_frames: bool) -> bool:
+    """Whether a decoder is told of a line of a model.
+
+    What flips records alone, a random outcome among it, is seen by no decoder. But gaps know of errors.
+    """
+    if "D" in line[line.rfind(")") :]:
+        return True
+    error = ERROR_LINE.fullmatch(line)
+    return error is None or (asks_for_gaps and (is_of_frames or float(error[1]) != _RANDOM))

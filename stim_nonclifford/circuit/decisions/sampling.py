@@ -10,6 +10,7 @@ from typing import Any
 import stim
 
 from ...base.errors import ResourceLimitError
+from ...base.memory import collector_paused
 from ...rates.decoding.decoders import checked_decoder, decompositions
 from ...simulation.compiler import (
     CompiledCircuit,
@@ -118,12 +119,12 @@ class DecisionSampling:
             applied = (False,) * len(switching)
             branch = decided.branch(switching, applied) if switching else decided
             self._branches[k, applied] = branch, k
-        self.decoder.begin(
-            [
+        with collector_paused():
+            models = [
                 decision_model(branch, k, attempts_of)
                 for (branch, k), attempts_of in zip(self._branches.values(), attempts, strict=True)
             ]
-        )
+        self.decoder.begin(models)
         if all_records:
             wanted = {*range(circuit.num_measurements)}
         elif switched:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import stim
 
@@ -101,25 +102,14 @@ class FrameCircuits:
         with memory_is_a_limit(), collector_paused():
             effects = fault_effects(compiled.program, compiled.quantum)
 
-        def act(name: str, arguments: list[float], letters: list[str]) -> None:
+        def act(name: str, arguments: Sequence[float], letters: Sequence[str]) -> None:
             """A channel on one group of targets; letters are those of a correlated error."""
-            firsts = range(0, 2 * len(letters), 2)
-            pairs, halves = " ".join(map(str, range(2 * len(letters)))), " ".join(map(str, firsts))
-            targets = " ".join(f"{letter}{first}" for letter, first in zip(letters, firsts, strict=True))
-            read = " ".join(f"{first + 1} {first}" for first in firsts)
-            probabilities = ", ".join(map(repr, arguments))
             flipped: list[tuple[int, ...]] = []
             for _ in letters:
                 of_x, of_z, _ = next(effects), next(effects), next(effects)
                 flipped += [of_x, of_z]
-            self._channels.append(
-                _Channel(
-                    number,
-                    f"R {pairs}\nH {halves}\nCX {pairs}\n{name}({probabilities}) {targets}\n"
-                    f"CX {pairs}\nH {halves}\nM {read}",
-                    tuple(flipped),
-                )
-            )
+            text = _acting(name, tuple(arguments), tuple(letters))
+            self._channels.append(_Channel(number, text, tuple(flipped)))
 
         for number, part in enumerate(circuit):
             arguments = part.gate_args_copy()
@@ -164,6 +154,18 @@ class FrameCircuits:
         return "".join(
             f" rec[{record - num_records}]" for record in records[: bisect_left(records, num_records)]
         )
+
+
+@lru_cache(maxsize=1 << 12)
+def _acting(name: str, arguments: tuple[float, ...], letters: tuple[str, ...]) -> str:
+    """A channel that acts on one half of each of some Bell pairs, which are measured then."""
+    firsts = range(0, 2 * len(letters), 2)
+    pairs, halves = " ".join(map(str, range(2 * len(letters)))), " ".join(map(str, firsts))
+    targets = " ".join(f"{letter}{first}" for letter, first in zip(letters, firsts, strict=True))
+    read = " ".join(f"{first + 1} {first}" for first in firsts)
+    probabilities = ", ".join(map(repr, arguments))
+    begin, end = f"R {pairs}\nH {halves}\nCX {pairs}", f"CX {pairs}\nH {halves}\nM {read}"
+    return f"{begin}\n{name}({probabilities}) {targets}\n{end}"
 
 
 def _is_noise(part: stim.CircuitInstruction) -> bool:

@@ -54,6 +54,38 @@ def test_parallel_edges_and_parts_of_errors() -> None:
     assert len(np.unique(expected, axis=0)) > 8
 
 
+def random_errors(rng: np.random.Generator, count: int) -> list[str]:
+    """Errors of a model of 8 detectors, in lines; parallel ones may flip other observables."""
+    lines = []
+    for p in rng.uniform(0.001, 0.3, count).tolist():
+        detectors = sorted(rng.choice(8, rng.choice([1, 2, 2, 3]), replace=False).tolist())
+        observables = [k for k in (0, 1, 70) if rng.random() < 0.2]
+        targets = [*(f"D{k}" for k in detectors), *(f"L{k}" for k in observables)]
+        lines.append(f"error({p!r}) {' '.join(targets)}")
+    return lines
+
+
+def test_models_that_have_most_lines_in_common() -> None:
+    outer = [f"error({0.01 + 0.003 * k!r}) D{k}" for k in range(8)]  # so that all events are explained
+    rows = np.arange(256, dtype=np.uint8)[:, np.newaxis]
+    answers = set()
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 9])
+        begin, more = random_errors(rng, 20), random_errors(rng, 10)
+        texts = [outer + begin, [*begin[3:], *outer, *more, "detector D9"], more + outer, ["detector D7"], []]
+        models = [stim.DetectorErrorModel("\n".join(text)) for text in texts]
+        decoding = ComponentDecoding(rate_decoder("pymatching"), models, 1 << 20)
+        for k, model in enumerate(models[:3]):
+            matching = pymatching.Matching.from_detector_error_model(model)
+            seen = np.pad(rows, ((0, 0), (0, (model.num_detectors - 1) // 8)))
+            expected = matching.decode_batch(seen, bit_packed_shots=True, bit_packed_predictions=True)
+            assert np.array_equal(decoding.decide(k, seen), expected)
+            answers.update(expected[:, 0].tolist())
+        assert decoding.decide(3, rows[:1]).tolist() == [[]]
+        assert decoding.decide(4, np.zeros((2, 0), dtype=np.uint8)).tolist() == [[], []]
+    assert answers == {0, 1, 2, 3}
+
+
 def test_events_that_nothing_explains_are_refused() -> None:
     model = stim.DetectorErrorModel("error(0.1) D0 L0\ndetector D1")
     decoding = ComponentDecoding(rate_decoder("pymatching"), [model], 1 << 20)

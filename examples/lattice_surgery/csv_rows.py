@@ -45,7 +45,11 @@ def with_error(value: float, error: float) -> str:
     Examples:
         >>> with_error(0.01894, 0.00097), with_error(0.8536, 0.0035), with_error(1.0, 5e-5)
         ('0.0189(10)', '0.854(4)', '1.00000(5)')
+        >>> with_error(0.5, 0.0)
+        '0.5'
     """
+    if not error:
+        return f"{value:.6g}"
     digits = 1
     while error * 10**digits < 1.95:
         digits += 1

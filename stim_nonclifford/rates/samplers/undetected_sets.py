@@ -80,13 +80,16 @@ class UndetectedSets:
                 self._study.sets_with(size, np.ones(1)).reshape(int(found["sets"]), size).astype(np.intp)
             )
             return Part(members, self._odds[members].prod(axis=1))
+        return self._drawn(size)
+
+    def _drawn(self, size: int) -> Part:
         halves, first = Halves(range(size, size + 1), self._masses), 1 << 12
         ratio = math.sqrt(_FINDS / max(1, len(self._join(halves, first))))
         number = min(max(int(first * ratio), 1 << 8), _MOST_HALVES)
-        drawn = [self._join(halves, number) for _ in range(REPLICAS)]
+        members = [self._join(halves, number) for _ in range(REPLICAS)]
         weight = float(halves.importance_weights(number)[size])
-        replicas = np.repeat(np.arange(REPLICAS), [len(each) for each in drawn])
-        return Part(np.concatenate(drawn), np.full(len(replicas), weight), replicas, weight / REPLICAS)
+        replicas = np.repeat(np.arange(REPLICAS), [len(each) for each in members])
+        return Part(np.concatenate(members), np.full(len(replicas), weight), replicas, weight / REPLICAS)
 
     def _join(self, halves: Halves, number: int) -> Indices:
         """The sets that a join of so many halves finds: intp, shape (finds, size)."""

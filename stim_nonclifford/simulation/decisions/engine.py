@@ -276,7 +276,7 @@ class DecisionPasses:
     def _passes(self, rows: Words, numbers: Words, seed: int) -> OutcomePasses | None:
         """Simulations that go on after each decision, if that takes less time."""
         signatures = rows[:, : self.first_output]
-        if self._pass_engine is None or signatures.any(axis=1).mean() <= _MANY_WITH_NOISE:
+        if self._pass_engine is None or signatures.any(axis=1).sum() <= _MANY_WITH_NOISE * len(rows):
             return None
         return self._pass_engine.passes(signatures.copy(), numbers, seed)
 

@@ -148,9 +148,9 @@ def _components_of(model: stim.DetectorErrorModel, read: _ReadLines) -> tuple[li
     rows, probabilities = read.edges(model)
     used = np.unique(rows[:, :_EDGE])
     alone, none = np.setdiff1d(np.arange(model.num_detectors), used), np.zeros(0, dtype=np.int64)
-    without_edges = [_Component(alone, rows[:0], probabilities[:0], none, probabilities[:0])] * bool(
-        len(alone)
-    )
+    without_edges = []
+    if len(alone):
+        without_edges = [_Component(alone, rows[:0], probabilities[:0], none, probabilities[:0])]
     if not len(rows):
         return without_edges, 0.5
     # As PyMatching does: parallel edges are one, which flips what the first of them flips.

@@ -53,6 +53,7 @@ class Tally:
         if gaps is None:
             gaps = np.zeros(len(values), dtype=np.int64)
         if self._wrong_below is not None:
+            values = values.copy()
             values[gaps >= self._wrong_below, WRONG:] = 0.0
         self.samples += samples
         self.failures += int(np.count_nonzero(values[:, WRONG]))

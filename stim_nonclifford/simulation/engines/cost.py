@@ -119,8 +119,7 @@ def check_memory(width: int, num_vectors: int) -> None:
     raise ResourceLimitError(
         f"The circuit needs 2^{width} coefficients ({bytes_text(vector)} bytes) for each thread, that is"
         f" {bytes_text(num_vectors * vector)} bytes for {num_vectors}; this machine has {memory:,} bytes of"
-        " memory."
-        f" {advice}"
+        f" memory. {advice}"
     )
 
 

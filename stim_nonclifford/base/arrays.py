@@ -1,4 +1,4 @@
-"""Names of array types: what an element is. Shapes are said where an array is described."""
+"""Names of array types, by their elements, and bits in words. Shapes are said where an array is described."""
 
 from __future__ import annotations
 
@@ -11,3 +11,14 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+
+
+def words_of_bits(bits: Bools) -> Words:
+    """Bits in words of 64, the least significant one first: shape (..., ceil(bits / 64)).
+
+    Examples:
+        >>> words_of_bits(np.array([[True, False, True], [False, True, True]])).tolist()
+        [[5], [6]]
+    """
+    padding = [(0, 0)] * (bits.ndim - 1) + [(0, -bits.shape[-1] % 64)]
+    return np.packbits(np.pad(bits, padding), axis=-1, bitorder="little").view(np.uint64)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._native import kept_branches
+from ..base.arrays import words_of_bits
 from .engines.reference import averaged_coins
 from .plan import SamplingPlan, plain_attributes
 
@@ -58,7 +59,10 @@ def _kept_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats]:
     words = -(-plan.num_signature_bits // 64)
     first_output = plan.num_checks + plan.num_signature_bits
     rest = np.hstack(
-        [_words(rows[passed, plan.num_checks : first_output]), _words(rows[passed, first_output:])]
+        [
+            words_of_bits(rows[passed, plan.num_checks : first_output]),
+            words_of_bits(rows[passed, first_output:]),
+        ]
     )
     distinct, which = np.unique(rest, axis=0, return_inverse=True)
     laws = kept_branches(
@@ -71,10 +75,3 @@ def _kept_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats]:
     for found, chosen in ((right, ~flipped), (wrong, flipped)):
         found[passed] = np.bincount(of, probabilities * chosen, minlength=len(distinct))[which.ravel()]
     return right, wrong
-
-
-def _words(bits: Bits) -> npt.NDArray[np.uint64]:
-    """Rows of bits in words, least significant bit first: uint64, shape (num_rows, ceil(num_bits / 64))."""
-    packed = np.zeros((len(bits), -(-bits.shape[1] // 64) * 8), dtype=np.uint8)
-    packed[:, : -(-bits.shape[1] // 8)] = np.packbits(bits, axis=1, bitorder="little")
-    return packed.view("<u8")

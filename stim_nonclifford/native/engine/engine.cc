@@ -340,18 +340,15 @@ std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, 
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     std::vector<uint64_t> found(numbers.size() * output_words);
     store_.forget_old_tables();
-    std::atomic<size_t> next_worker = 0;
-    run_parts((numbers.size() + part_shots - 1) / part_shots, workers_.size(), *interruption_, [&] {
-        return [&, &worker = workers_[next_worker++]](size_t part) {
-            const size_t begin = part * part_shots, end = std::min(begin + part_shots, numbers.size());
-            std::vector<OutcomeLaws::Shot>& drawn = worker.drawn;
-            drawn.clear();
-            for (size_t k = begin; k < end; ++k)
-                drawn.push_back({{signatures.data() + k * signature_words, signature_words}, numbers[k]});
-            worker.laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
-                std::copy_n(result.outputs, output_words, found.data() + (begin + k) * output_words);
-            });
-        };
+    run_on_workers((numbers.size() + part_shots - 1) / part_shots, [&](Worker& worker, size_t part) {
+        const size_t begin = part * part_shots, end = std::min(begin + part_shots, numbers.size());
+        std::vector<OutcomeLaws::Shot>& drawn = worker.drawn;
+        drawn.clear();
+        for (size_t k = begin; k < end; ++k)
+            drawn.push_back({{signatures.data() + k * signature_words, signature_words}, numbers[k]});
+        worker.laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
+            std::copy_n(result.outputs, output_words, found.data() + (begin + k) * output_words);
+        });
     });
     return found;
 }

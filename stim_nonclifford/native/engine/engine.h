@@ -83,14 +83,11 @@ class Engine {
     std::vector<uint64_t> outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
                                    const std::function<void()>& poll);
 
-    // Calls use(simulation of a thread, number of the batch) for so many batches, from all threads.
+    // Calls use(outcome laws of a thread, number of the part) for so many parts, from all threads.
     template <typename Use>
-    void for_each_batch(size_t batches, const std::function<void()>& poll, Use use) {
+    void for_each_part(size_t parts, const std::function<void()>& poll, Use use) {
         const Call call(*this, poll);
-        std::atomic<size_t> next_worker = 0;
-        run_parts(batches, workers_.size(), *interruption_, [&] {
-            return [&, &worker = workers_[next_worker++]](size_t batch) { use(worker.laws->batch(), batch); };
-        });
+        run_on_workers(parts, [&](Worker& worker, size_t part) { use(*worker.laws, part); });
     }
 
     // The rows of shots after noise, before outcomes: [shots][words of a row].
@@ -116,6 +113,13 @@ class Engine {
         // Scratch of sample_kept.
         std::vector<uint8_t> rows;
     };
+    // Calls use(worker, number of the part) for so many parts of the current call, from all threads.
+    template <typename Use>
+    void run_on_workers(size_t parts, Use use) {
+        std::atomic<size_t> next_worker = 0;
+        run_parts(parts, workers_.size(), *interruption_,
+                  [&] { return [&, &worker = workers_[next_worker++]](size_t part) { use(worker, part); }; });
+    }
     // A part of a block: shots [begin, end) of it.
     struct Piece {
         uint64_t block;

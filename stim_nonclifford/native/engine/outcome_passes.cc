@@ -50,19 +50,20 @@ OutcomePasses::OutcomePasses(Engine& engine, const std::vector<uint64_t>& signat
                              uint64_t seed, const std::function<void()>& poll)
     : engine_(engine), num_shots_(numbers.size()), batches_((numbers.size() + batch_shots - 1) / batch_shots) {
     const size_t words = engine.plan().layout.signature_words;
-    engine.for_each_batch(batches_.size(), poll, [&](BatchSimulation& simulation, size_t batch) {
+    engine.for_each_part(batches_.size(), poll, [&](OutcomeLaws& laws, size_t batch) {
         std::vector<BatchSimulation::Shot> shots;
         const size_t begin = batch * batch_shots, end = std::min(begin + batch_shots, numbers.size());
         for (size_t k = begin; k < end; ++k)
             shots.push_back({{signatures.data() + k * words, words}, {seed, numbers[k], engine.plan().separate_draws}});
-        batches_[batch] = simulation.begun(std::move(shots));
+        batches_[batch] = laws.batch().begun(std::move(shots));
     });
 }
 
 std::vector<uint64_t> OutcomePasses::draw(const std::vector<uint64_t>& read, const std::function<void()>& poll) {
     const size_t end = end_step(engine_.plan(), read.data()), words = engine_.plan().layout.output_words;
     std::vector<uint64_t> found(num_shots_ * words);
-    engine_.for_each_batch(batches_.size(), poll, [&](BatchSimulation& simulation, size_t batch) {
+    engine_.for_each_part(batches_.size(), poll, [&](OutcomeLaws& laws, size_t batch) {
+        BatchSimulation& simulation = laws.batch();
         simulation.go_on(batches_[batch], end);
         const size_t begin = batch * batch_shots;
         for (uint32_t k = 0; k < batches_[batch].shots.size(); ++k)

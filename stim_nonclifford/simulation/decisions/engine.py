@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import words_of_bits
 from ..engines import KeptRowsEngine, OutcomePasses, PackedBits, PassEngine, RowEngine
 from ..plan import BLOCK_SHOTS, SamplingPlan, SparseRows
 from ..sampling.rows import columns
@@ -219,7 +220,7 @@ class DecisionPasses:
         self._by_outcomes = by_outcomes
         self._pass_engine: PassEngine | None = None
         if isinstance(engine, PassEngine) and self._points:
-            read = np.array([_words(self._read(point)) for point in self._points])
+            read = np.array([words_of_bits(self._read(point)) for point in self._points])
             bits = np.array([self._bits(point, None) for point in self._points])
             self._pass_engine = engine if engine.can_go_on(read, bits) else None
         self.counts: Counter[str] = Counter()
@@ -303,7 +304,7 @@ class DecisionPasses:
             if passes is None:
                 outputs ^= self._engine.outcomes(rows[:, : self.first_output], numbers, seed)
             else:
-                outputs ^= passes.draw(_words(read))
+                outputs ^= passes.draw(words_of_bits(read))
         return outputs.view(np.uint8).reshape(len(rows), 8 * outputs.shape[1])
 
     def _asked(self, method: str, question: Question, number: int, detectors: PackedBits) -> tuple[Any, str]:
@@ -403,18 +404,9 @@ def _chunks(first_shot: int, shots: int) -> list[tuple[int, int]]:
 
 def _packed(plan: SamplingPlan, rows: SparseRows) -> npt.NDArray[np.uint64]:
     """Rows of a plan without checks as words: signature, then outputs."""
-    signature, outputs = plan.num_signature_bits, plan.num_outputs
-    words = -(-signature // 64), -(-outputs // 64)
+    signature = plan.num_signature_bits
     dense = rows.dense(plan.num_row_bits)
-    bits = np.zeros((len(dense), 64 * sum(words)), dtype=np.bool_)
-    bits[:, :signature] = dense[:, :signature]
-    bits[:, 64 * words[0] : 64 * words[0] + outputs] = dense[:, signature:]
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
-
-
-def _words(bits: Bools) -> Words:
-    """Bits as words."""
-    return np.packbits(np.pad(bits, (0, -len(bits) % 64)), bitorder="little").view(np.uint64)
+    return np.hstack([words_of_bits(dense[:, :signature]), words_of_bits(dense[:, signature:])])
 
 
 def _packed_mask(mask: int, num_bits: int) -> PackedBits:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _native
+from ...base.arrays import words_of_bits
 from ...base.errors import HOW_TO_NARROW
 from ...base.memory import machine_bytes
 from ..plan import SamplingPlan, plain_attributes
@@ -130,7 +131,7 @@ class CpuEngine:
         The signature is bool of shape (num_signature_bits,), the outputs bool of shape (num_outputs,). All
         discarded branches are one, without flips; it is left out if its probability is at most 1e-12.
         """
-        probabilities, outputs = self._engine.kept_law(_words_of(signature))
+        probabilities, outputs = self._engine.kept_law(words_of_bits(signature))
         law = [
             (float(probability), False, self._bits_of(flipped))
             for probability, flipped in zip(probabilities, outputs, strict=True)
@@ -187,7 +188,7 @@ class CpuEngine:
         Each outcome that is not certain is 0 or 1 with equal chances, fixed by the seed and the number of the
         path. If one of both would discard the shot at once, it is the other one.
         """
-        kept, outputs = self._engine.possible_path(_words_of(signature), seed, number)
+        kept, outputs = self._engine.possible_path(words_of_bits(signature), seed, number)
         return self._bits_of(outputs) if kept else None
 
     def likely_outputs(self) -> npt.NDArray[np.bool_]:
@@ -225,10 +226,3 @@ class CpuEngine:
     def instruction_set(self) -> str:
         """The instruction set in use."""
         return self._engine.instruction_set
-
-
-def _words_of(signature: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-    packed = np.packbits(signature, bitorder="little")
-    words = np.zeros(-(-len(signature) // 64) * 8, dtype=np.uint8)
-    words[: len(packed)] = packed
-    return words.view(np.uint64)

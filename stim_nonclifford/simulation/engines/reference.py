@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._native import TIE, certain_at, check_plan
+from ...base.arrays import words_of_bits
 from ...base.errors import ResourceLimitError
 from ..plan import (
     ACTIVATE,
@@ -371,7 +372,7 @@ class ReferenceEngine:
         drawn = [row for _, row in noise_of_shots(plan, seed, first_shot, shots)]
         bits = np.array(drawn, dtype=np.bool_).reshape(shots, plan.num_row_bits)
         ends = np.cumsum([plan.num_checks, plan.num_signature_bits])
-        return np.concatenate([_packed_words(part) for part in np.split(bits, ends, axis=1)], axis=1)
+        return np.concatenate([words_of_bits(part) for part in np.split(bits, ends, axis=1)], axis=1)
 
     def outcomes(
         self, signatures: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint64], seed: int
@@ -385,7 +386,7 @@ class ReferenceEngine:
             branch = _branch_after_outcomes(plan, signature, seed, number)
             if branch is not None:
                 found[k] = branch[plan.num_signs + plan.num_outcome_checks :]
-        return _packed_words(found)
+        return words_of_bits(found)
 
     def statistics(self) -> dict[str, int]:
         """An empty dictionary, as this engine stores nothing and does not count its work."""
@@ -526,14 +527,6 @@ def _branch_after_outcomes(plan: SamplingPlan, signature: Bits, seed: int, shot:
         vector = _project(vector, operation, outcome)
         k += 1
     return branch
-
-
-def _packed_words(bits: Bits) -> npt.NDArray[np.uint64]:
-    """Rows of bits as words."""
-    words = -(-bits.shape[1] // 64)
-    padded = np.zeros((len(bits), 64 * words), dtype=np.bool_)
-    padded[:, : bits.shape[1]] = bits
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64).reshape(len(bits), words)
 
 
 def _branch_row(plan: SamplingPlan, signature: Bits) -> Bits:

@@ -6,7 +6,8 @@ of ``ACCEPTED``, or 1 if no shot is discarded. To first order (delta method) its
     V = sum over tallies of (var W - 2 R cov(W, A) + R² var A),
 
 and the zero-count bound is the largest one of any tally, b = max w / n, or of a list of fault sets that was
-drawn. The standard error is sqrt(V + b²) / K. The interval is that of M. P. Fay and E. J. Feuer (Statistics
+drawn: one more set of such a list adds its probability times that of a gap, which is at most the largest one
+of any stratum. The standard error is sqrt(V + b²) / K. The interval is that of M. P. Fay and E. J. Feuer (Statistics
 in Medicine 16, 791, 1997) for a sum of weighted counts with a mean, the variance V and the largest weight b;
 what was enumerated is a known summand. Where most accepted shots are wrong, it is the interval of those that
 are right.
@@ -74,7 +75,7 @@ class Sums:
     shares: Floats  # the part of each tally in Y
     variances: Floats  # the contribution of each tally to V
     variance: Floats  # V, with the uncertainty of the strata's probabilities
-    unlisted_bound: float = 0.0  # what one fault set more in a stratum would add to Y
+    unlisted_bounds: Floats  # what one fault set more in a stratum would add to Y
 
     @property
     def bounds(self) -> Floats:
@@ -83,7 +84,7 @@ class Sums:
 
     def bound(self, place: int) -> float:
         """The zero-count bound b at one of the gaps."""
-        return max(float(self.bounds[place]), self.unlisted_bound)
+        return max(float(self.bounds[place]), float(self.unlisted_bounds[place]))
 
     @property
     def relative_errors(self) -> Floats:
@@ -124,7 +125,7 @@ class Unlisted:
 
     wrong: Floats | float = 0.0  # about their part of Y: shape (gaps,)
     accepted: float = 0.0  # about their probability
-    bound: float = 0.0  # the zero-count bound of the strata's fault sets, if these were drawn
+    bound: float = 0.0  # the zero-count bound of the strata's probabilities, if fault sets were drawn
 
 
 def sums_over(
@@ -139,7 +140,8 @@ def sums_over(
     """Sums over tallies, each of which belongs to one of the strata.
 
     The probabilities of strata have relative errors, which all tallies of a stratum share. The quantity is
-    ``WRONG``, or that of an observable. If no shot is discarded, K is 1.
+    ``WRONG``, or that of an observable. If no shot is discarded, K is 1. All shots of a stratum have the first
+    of the gaps, which ascend.
     """
     means = np.array([tally.means(least_gaps) for tally in tallies])
     spreads = np.array([tally.variances(least_gaps) for tally in tallies])
@@ -169,7 +171,8 @@ def sums_over(
         shares=wrong,
         variances=variances,
         variance=variances.sum(axis=0) + of_listing + of_unlisted + (rates * unlisted.accepted) ** 2,
-        unlisted_bound=unlisted.bound,
+        unlisted_bounds=unlisted.bound
+        * (by_stratum[0] / np.maximum(by_stratum[0][:, :1], 1e-300)).max(axis=0),
     )
 
 

@@ -55,7 +55,7 @@ OutcomePasses::OutcomePasses(Engine& engine, const std::vector<uint64_t>& signat
         const size_t begin = batch * batch_shots, end = std::min(begin + batch_shots, numbers.size());
         for (size_t k = begin; k < end; ++k)
             shots.push_back({{signatures.data() + k * words, words}, {seed, numbers[k], engine.plan().separate_draws}});
-        batches_[batch] = laws.batch().begun(std::move(shots));
+        batches_[batch] = laws.begun(std::move(shots));
     });
 }
 

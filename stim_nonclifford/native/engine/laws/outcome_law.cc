@@ -185,7 +185,7 @@ OutcomeLaws::PossiblePath OutcomeLaws::possible_path(std::span<const uint64_t> s
 LawStatistics OutcomeLaws::statistics() const {
     LawStatistics found;
     found.lookups = lookups_;
-    found.simulations = simulations_;
+    found.simulations = simulations_ + begun_;
     found.work = simulation_.work();
     if (batch_) found.work += batch_->work();
     return found;

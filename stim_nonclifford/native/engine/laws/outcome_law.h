@@ -76,7 +76,11 @@ class OutcomeLaws {
     };
     PossiblePath possible_path(std::span<const uint64_t> signature, uint64_t seed, uint64_t number);
 
-    // Simulates shots in batches, if that suits the plan.
+    // A batch of shots that is simulated in passes, which `batch` goes on with; if batches suit the plan.
+    BatchSimulation::Suspended begun(std::vector<BatchSimulation::Shot> shots) {
+        begun_ += shots.size();
+        return batch_->begun(std::move(shots));
+    }
     BatchSimulation& batch() { return *batch_; }
 
     // The work of this thread, without the sizes of the store.
@@ -120,6 +124,7 @@ class OutcomeLaws {
     std::vector<uint32_t> open_;  // shots of a call whose outcomes are not stored
     std::vector<BatchSimulation::Shot> batch_shots_;
     uint64_t lookups_ = 0, simulations_ = 0;
+    uint64_t begun_ = 0;  // simulations in passes, which no lookup asks for
     bool stores_ = true, batches_ = false;
     uint64_t reviews_ = 0, lookups_at_review_ = 0, simulations_at_review_ = 0;
     std::vector<Decision> decisions_;           // of the current shot

@@ -7,10 +7,10 @@ of ``ACCEPTED``, or 1 if no shot is discarded. To first order (delta method) its
 
 and the zero-count bound is the largest one of any tally, b = max w / n, or of a list of fault sets that was
 drawn: one more set of such a list adds its probability times that of a gap, which is at most the largest one
-of any stratum. The standard error is sqrt(V + b²) / K. The interval is that of M. P. Fay and E. J. Feuer (Statistics
-in Medicine 16, 791, 1997) for a sum of weighted counts with a mean, the variance V and the largest weight b;
-what was enumerated is a known summand. Where most accepted shots are wrong, it is the interval of those that
-are right.
+of any stratum. The standard error is sqrt(V + b²) / K. The interval is that of M. P. Fay and E. J. Feuer
+(Statistics in Medicine 16, 791, 1997) for a sum of weighted counts with a mean, the variance V and the
+largest weight b; what was enumerated is a known summand. Where most accepted shots are wrong, it is the
+interval of those that are right.
 
 **Intervals** of sums of few weighted events: a sum of weighted Poisson counts has about the distribution of a
 scaled gamma variable with its mean and variance. For one weight the interval is the exact one of Garwood
@@ -140,8 +140,8 @@ def sums_over(
     """Sums over tallies, each of which belongs to one of the strata.
 
     The probabilities of strata have relative errors, which all tallies of a stratum share. The quantity is
-    ``WRONG``, or that of an observable. If no shot is discarded, K is 1. All shots of a stratum have the first
-    of the gaps, which ascend.
+    ``WRONG``, or that of an observable. If no shot is discarded, K is 1. Gaps ascend, and all shots of a
+    stratum have the first one.
     """
     means = np.array([tally.means(least_gaps) for tally in tallies])
     spreads = np.array([tally.variances(least_gaps) for tally in tallies])

@@ -257,6 +257,13 @@ def _add_teleportation(parser: argparse.ArgumentParser) -> None:
         help="the T state: injected with noise, cultivated with an error, or perfect (default: injected)",
     )
     add("--magic_error", type=float, help="with --magic cultivated: probability of Z on the T state")
+    add(
+        "--attempts",
+        type=int,
+        default=1,
+        help="with --correction decoded: how often the injection is tried at most, until no detector fires"
+        " (default: 1)",
+    )
 
 
 def _teleportation(args: argparse.Namespace) -> NamedCircuits:
@@ -266,6 +273,7 @@ def _teleportation(args: argparse.Namespace) -> NamedCircuits:
         "s_gate": args.s_gate,
         "magic": args.magic,
         "magic_error": args.magic_error,
+        "attempts": args.attempts,
     }
     for distance, p, gate in product(args.distance, _strengths_of(args), args.gate):
         if args.protocol == "injection":

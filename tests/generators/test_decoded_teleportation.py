@@ -201,3 +201,56 @@ def test_command_line_writes_decoded_gates(tmp_path: Path, capsys: pytest.Captur
     name = "c=teleportation,correction=decoded,d=3,g=T,noise=uniform,p=0.001,input=bell,magic=perfect,s=patch"
     assert path.name == f"{name}.stim"
     assert stim.Circuit.from_file(path) == decoded(s_gate="patch").to_stim()
+
+
+@pytest.mark.parametrize("given", INPUT_CHOICES)
+def test_attempts_do_nothing_without_noise_and_are_compared_with_those_before(given: str) -> None:
+    """The first outcome of a check of the magic patch is flipped by a coin: 1 - (1/2)^3 of the shots are kept.
+
+    Attempts fail, and nothing else happens; seed 3.
+    """
+    circuit = decoded(noise="none", input=given, magic="injected", attempts=3)
+    begin = str(circuit).index("REPEAT[UNTIL")
+    noisy = str(circuit)[:begin] + str(circuit)[begin:].replace(
+        "    M 4 6", "    X_ERROR(0.5) 4\n    M 4 6", 1
+    )
+    for text, kept in ((str(circuit), 1.0), (noisy, 1 - 0.5**3)):
+        sampler = snc.Circuit(text).compile_detector_sampler(
+            seed=3, decoder="pymatching", skip_reference_sample=True
+        )
+        detectors, observables = sampler.sample(3000, separate_observables=True)
+        mask = sinter.post_selection_mask_from_4th_coord(snc.Circuit(text).to_stim())
+        postselects = np.unpackbits(mask, bitorder="little", count=detectors.shape[1]).astype(bool)
+        assert not detectors[:, ~postselects].any()
+        is_kept = ~detectors.any(axis=1)
+        assert abs(is_kept.mean() - kept) <= 6 * (kept * (1 - kept) / 3000) ** 0.5
+        assert not observables[is_kept].any()
+
+
+@pytest.mark.parametrize(
+    ("distance", "kept", "expected", "error"),
+    [(3, 0.999, 1.363e-2, 6e-5), pytest.param(5, 0.971, 5.05e-3, 3e-5, marks=pytest.mark.slow)],
+)
+def test_rates_with_retries(distance: int, kept: float, expected: float, error: float) -> None:
+    """The numbers are of the prototype, a sum over static circuits for one, two and three attempts; seed 4."""
+    circuit = decoded(distance, magic="injected", attempts=3)
+    mask = sinter.post_selection_mask_from_4th_coord(circuit.to_stim())
+    sampler = circuit.compile_detector_sampler(seed=4, decoder="pymatching", postselection_mask=mask)
+    shots = 100_000
+    counts = sampler.sample_counts(shots)
+    accepted = counts.shots - counts.discards
+    assert abs(accepted / shots - kept) < 6 * (kept * (1 - kept) / shots) ** 0.5 + 5e-4
+    assert abs(counts.errors / accepted - expected) < 6 * (expected / accepted + error**2) ** 0.5
+
+
+def test_arguments_of_attempts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match=r"need correction='decoded' and magic='injected', but .* 'gate'"):
+        teleportation_circuit(3, attempts=2)
+    with pytest.raises(ValueError, match="'decoded' and 'perfect'"):
+        decoded(attempts=2)
+    assert decoded(magic="injected", attempts=1) == decoded(magic="injected")
+    chosen = ["--correction", "decoded", "--attempts", "3", "--out_dir", str(tmp_path)]
+    assert main(["generate", "teleportation", "--p", "0.001", *chosen]) == 0
+    path = Path(capsys.readouterr().out.strip())
+    assert path.name.endswith(",p=0.001,attempts=3.stim")
+    assert stim.Circuit.from_file(path) == decoded(input="plus", magic="injected", attempts=3).to_stim()

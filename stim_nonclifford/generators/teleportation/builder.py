@@ -22,6 +22,8 @@ class TeleportationBuilder(CircuitBuilder):
 
     Attributes:
         postselected: Sites whose detectors postselect; None for all.
+        conditions: During an attempt, the records of detectors that are not declared, because they must not
+            fire: by their sites, in order.
 
     Examples:
         >>> builder = TeleportationBuilder([(0, 0), (1, 0), (2, 0)])
@@ -47,6 +49,35 @@ class TeleportationBuilder(CircuitBuilder):
         self._coordinates = self.circuit.copy()
         self._parts: list[tuple[int, bool]] = []  # the end of each, and whether it has noise
         self.postselected: Collection[Coord] | None = None
+        self.conditions: list[tuple[Coord, list[int]]] = []
+        self._conditional: Collection[Coord] = ()
+        self._begin = 0  # of the attempt, in moments
+
+    def begin_attempt(self, conditional: Collection[Coord]) -> None:
+        """Begins what is repeated until no detector at some sites would fire."""
+        self.end_part(noisy=True)
+        self.conditions, self._conditional, self._begin = [], conditional, self._num_moments
+
+    def end_attempt(self, attempts: int) -> int:
+        """Makes a block of what was written since `begin_attempt`: so many attempts at most, with noise.
+
+        The last attempt has the last places in the measurement record, so that records of this one move.
+        Returns by how many places.
+        """
+        begin, end = self._parts[-1][0], self.circuit.num_measurements
+        self.circuit.append("SHIFT_COORDS", [], (0, 0, self._num_moments - self._begin))
+        before, body = self.circuit[:begin], self.circuit[begin:]
+        terms = (
+            "!" + "^".join(f"rec[{record - end}]" for record in records) for _, records in self.conditions
+        )
+        before.append(stim.CircuitRepeatBlock(attempts, body, tag=f"UNTIL {' '.join(terms)}"))
+        moved = (attempts - 1) * body.num_measurements
+        self.circuit, self._num_moments, self._conditional = before, self._begin, ()
+        self.conditions = [
+            (site, [record + moved for record in records]) for site, records in self.conditions
+        ]
+        self.end_part(noisy=True)
+        return moved
 
     def end_part(self, *, noisy: bool) -> None:
         """Ends a part of the circuit: what was written since the last end has noise, or has none."""
@@ -69,16 +100,32 @@ class TeleportationBuilder(CircuitBuilder):
                 if waiting is not None:
                     alone = set(self._number.values()) - {self._number[site] for site in waiting}
                     alone -= {t.value for each in part for t in each.targets_copy() if t.is_qubit_target}
-                part = add_noise(self._coordinates + part, model, bits=quiet | alone)
-                part = part[len(self._coordinates) :]
-            written += part
+                written += self._noisy(part, model, quiet | alone)
+            else:
+                written += part
             begin = end
         return written + self.circuit[begin:]
 
+    def _noisy(self, part: stim.Circuit, model: NoiseModel, quiet: set[int]) -> stim.Circuit:
+        """A part with noise; attempts are a part of their own."""
+        if len(part) == 1 and isinstance(block := part[0], stim.CircuitRepeatBlock):
+            written = stim.Circuit()
+            body = self._noisy(block.body_copy(), model, quiet)
+            written.append(stim.CircuitRepeatBlock(block.repeat_count, body, tag=block.tag))
+            return written
+        return add_noise(self._coordinates + part, model, bits=quiet)[len(self._coordinates) :]
+
     def detector(self, site: Coord, records: Iterable[int], **options: Any) -> None:
-        """Declares a detector, as ``CircuitBuilder.detector`` does; see ``postselected``."""
+        """Declares a detector, as ``CircuitBuilder.detector`` does; see ``postselected``, ``conditions``."""
+        if site in self._conditional:
+            self.conditions.append((site, list(records)))
+            return
         postselect = self.postselected is None or site in self.postselected
         super().detector(site, records, **{"postselect": postselect, **options})
+
+    def zeros(self, count: int) -> None:
+        """Records that are 0."""
+        self.circuit.append("MPAD", [0] * count)
 
     def z_error(self, sites: Sequence[Coord], probability: float) -> None:
         """Z happens to each of some qubits with a probability."""

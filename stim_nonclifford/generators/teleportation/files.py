@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from ...base.arguments import choice, integer_among, probability
+from ...base.arguments import choice, integer, integer_among, probability
 from ..cultivation.builder import GATE_CHOICES, GateChoice
 from ..cultivation.files import joined
 from ..cultivation.noise import NOISE_CHOICES, NoiseChoice
@@ -13,6 +13,7 @@ from .protocol import (
     CORRECTION_CHOICES,
     INPUT_CHOICES,
     MAGIC_CHOICES,
+    MOST_ATTEMPTS,
     S_GATE_CHOICES,
     CorrectionChoice,
     InputChoice,
@@ -36,13 +37,15 @@ def circuit_file_name(
     s_gate: SGateChoice = "ideal",
     magic: MagicChoice = "injected",
     magic_error: float | None = None,
+    attempts: int = 1,
 ) -> str:
     """Returns the name of the file of a circuit, composed of its parameters.
 
     The name is a list of `key=value` terms, which Sinter turns into metadata (`sinter collect
     --metadata_func auto`): `c` (the protocol), `correction` (of a teleported gate), `d` (distance), `g`
     (gate: T, or S for the S-proxy), `noise` and `p` (noise strength); and `input`, `magic` and `s` (the S
-    gate) of a teleported gate, unless they are "plus", "injected" and "ideal"; and `magic_error`.
+    gate) of a teleported gate, unless they are "plus", "injected" and "ideal"; and `magic_error` and
+    `attempts`, unless there is none or one.
 
     Args:
         protocol: "injection" or "teleportation".
@@ -55,6 +58,7 @@ def circuit_file_name(
         s_gate: "ideal" or "patch".
         magic: "injected", "cultivated" or "perfect".
         magic_error: The error of a cultivated T state.
+        attempts: How often an injection is tried at most.
 
     Returns:
         The name, without a folder.
@@ -89,4 +93,6 @@ def circuit_file_name(
         terms |= {key: value for key, value in others.items() if value not in usual}
         if magic_error is not None:
             terms["magic_error"] = probability(magic_error, "magic_error")
+        if integer(attempts, "attempts", 1, MOST_ATTEMPTS) > 1:
+            terms["attempts"] = attempts
     return joined(terms)

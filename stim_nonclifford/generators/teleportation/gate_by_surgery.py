@@ -19,7 +19,7 @@ from ..cultivation.builder import GateChoice, Pauli
 from ..cultivation.color_code import Coord
 from .builder import TeleportationBuilder
 from .injection import append_injection_resets, append_plus_resets, corner_of
-from .surface_code import SurfaceCode
+from .surface_code import Check, SurfaceCode
 from .surgery import Patches, append_merge, append_split
 from .syndrome_round import CheckValues, append_noiseless_checks, append_syndrome_round, values_after_reset
 
@@ -107,6 +107,34 @@ class GateBySurgery:
         builder.t([corner_of(magic)])
         for _ in range(rounds):
             append_syndrome_round(builder, [*magic.checks, *self.patches.target.checks], self.values)
+
+    def inject_until_silent(self, *, rounds: int, attempts: int) -> None:
+        """Injects a T state again until no detector of the magic patch fires; the last attempt postselects.
+
+        The first round of an attempt is compared with the records before it: those of the attempt before, or
+        of a noiseless round with the same places.
+        """
+        builder, patches = self.builder, self.patches
+        target = {check.ancilla for check in patches.target.checks}
+        for check in (check for pauli in "ZX" for check in self._in_round(pauli)):
+            if check.ancilla in target:
+                append_noiseless_checks(builder, [check], self.values)
+            else:
+                builder.zeros(1)
+        builder.end_part(noisy=False)
+        first = builder.circuit.num_measurements
+        builder.begin_attempt([check.ancilla for check in patches.magic.checks])
+        self.inject(rounds=rounds, into_plus=False)
+        moved = builder.end_attempt(attempts)
+        for site, known in self.values.items():
+            self.values[site] = frozenset(record + moved * (record >= first) for record in known)
+        for site, records in builder.conditions:
+            builder.detector(site, records)
+
+    def _in_round(self, pauli: str) -> list[Check]:
+        """The checks of one Pauli in the order of their records in a round."""
+        checks = [*self.patches.magic.checks, *self.patches.target.checks]
+        return [check for check in checks if check.pauli == pauli]
 
     def prepare_magic(self, *, y_if: int | None = None, error: float = 0.0) -> None:
         """Prepares a T state; or |Y> if the record ``y_if`` is 1, and |+> if it is 0.

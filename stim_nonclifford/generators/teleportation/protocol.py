@@ -25,6 +25,7 @@ S_GATE_CHOICES: tuple[SGateChoice, ...] = get_args(SGateChoice)
 MagicChoice = Literal["injected", "cultivated", "perfect"]
 MAGIC_CHOICES: tuple[MagicChoice, ...] = get_args(MagicChoice)
 _MOST_ROUNDS = 1_000_000
+MOST_ATTEMPTS = 64
 AVAILABLE_DISTANCES: tuple[int, ...] = (3, 5, 7)
 
 
@@ -81,6 +82,7 @@ def teleportation_circuit(
     s_gate: SGateChoice = "ideal",
     magic: MagicChoice = "injected",
     magic_error: float | None = None,
+    attempts: int = 1,
 ) -> stim.Circuit:
     """Returns a circuit in which a T state is consumed by lattice surgery: it applies T to a patch.
 
@@ -108,14 +110,17 @@ def teleportation_circuit(
         magic_error: The error of a cultivated, or of a distilled, T state: a probability; see
             `stim_nonclifford.generators.cultivation` for how small it is. Z is its only error, as others can
             be twirled to Z. No decoder sees it.
+        attempts: With "decoded" and "injected", how often the injection is tried at most, until no detector
+            of the magic patch fires. The target waits, with noise. A shot is discarded if the last attempt
+            fails.
 
     Returns:
         The circuit. The qubit behind those of the patches is a classical bit, and the one behind the bit is
         the reference of a Bell pair.
 
     Raises:
-        ValueError: An argument has none of the values above, a patch makes an S that is not decided, or
-            `magic_error` is missing or has no meaning.
+        ValueError: An argument has none of the values above, a patch makes an S that is not decided,
+            `magic_error` is missing, or it or `attempts` has no meaning.
 
     Examples:
         >>> circuit = teleportation_circuit(distance=3, p=5e-4)
@@ -132,7 +137,9 @@ def teleportation_circuit(
         ValueError: correction must be 'gate', 'software' or 'decoded', but is 'later'.
     """
     model = noise_model(noise, p)
-    surgery = build_teleportation(distance, gate, correction, rounds, input, s_gate, magic, magic_error)
+    surgery = build_teleportation(
+        distance, gate, correction, rounds, input, s_gate, magic, magic_error, attempts
+    )
     return surgery.builder.with_noise(model, surgery.noiseless)
 
 
@@ -169,6 +176,7 @@ def build_teleportation(
     s_gate: SGateChoice = "ideal",
     magic: MagicChoice = "injected",
     magic_error: float | None = None,
+    attempts: int = 1,
 ) -> GateBySurgery:
     """Writes the circuit of `teleportation_circuit` without noise, with the same arguments and refusals.
 
@@ -202,6 +210,12 @@ def build_teleportation(
             f"s_gate='patch' needs correction='decoded', but correction is {correction!r}: the outcome of the"
             " merge is decoded before the patch is consumed."
         )
+    attempts = integer(attempts, "attempts", 1, MOST_ATTEMPTS)
+    if attempts > 1 and not (decoded and injected):
+        raise ValueError(
+            "attempts are those of an injection whose gate is decoded: they need correction='decoded' and"
+            f" magic='injected', but these are {correction!r} and {magic!r}."
+        )
     surgery = GateBySurgery(distance, gate, bell=bell)
     builder, target = surgery.builder, surgery.patches.target
     if decoded and injected:
@@ -219,7 +233,9 @@ def build_teleportation(
         surgery.prepare_encoded_plus()
     in_plus = not bell and not decoded
     builder.begin_stage("injection")
-    if injected:
+    if attempts > 1:
+        surgery.inject_until_silent(rounds=rounds, attempts=attempts)
+    elif injected:
         surgery.inject(rounds=rounds, into_plus=in_plus)
         builder.end_part(noisy=True)
     else:

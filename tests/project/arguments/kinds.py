@@ -103,7 +103,7 @@ _NAMES = {
     "path or None": "obs_out_filepath save_resume_filepath",
     "paths": "existing_data_filepaths",
     "positive": "max_likelihood_factor relative_error",
-    "positive integer": "quantization rounds",
+    "positive integer": "attempts quantization rounds",
     "positive integer or None": "batch_shots max_errors num_workers",
     "positive or None": "T1 T2 T2_star dt max_batch_seconds max_seconds",
     "probability": (

@@ -54,8 +54,7 @@ class TeleportationBuilder(CircuitBuilder):
         self._begin = 0  # of the attempt, in moments
 
     def begin_attempt(self, conditional: Collection[Coord]) -> None:
-        """Begins what is repeated until no detector at some sites would fire."""
-        self.end_part(noisy=True)
+        """Begins, at the end of a part, what is repeated until no detector at some sites would fire."""
         self.conditions, self._conditional, self._begin = [], conditional, self._num_moments
 
     def end_attempt(self, attempts: int) -> int:

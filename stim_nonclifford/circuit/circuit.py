@@ -1457,10 +1457,10 @@ class Circuit:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
 
         Without a decoder: for circuits most of whose faults are seen by postselected detectors
-        (``docs/guides/fault_sets.md``). With a decoder: for any circuit whose errors do not exclude each
-        other (``docs/guides/decoded_rates.md``). The seed fixes the result, whatever the number of threads,
-        unless ``max_seconds`` ends it early. Without noise, each observable must have one value in the shots
-        that are kept, up to what rotations by small angles do.
+        (``docs/guides/fault_sets.md``). With a decoder: for any circuit with Pauli noise
+        (``docs/guides/decoded_rates.md``). The seed fixes the result, whatever the number of threads, unless
+        ``max_seconds`` ends it early. Without noise, each observable must have one value in the shots that
+        are kept, up to what rotations by small angles do.
 
         Args:
             decoder: The name of a decoder that Sinter knows, such as ``"pymatching"``, or a

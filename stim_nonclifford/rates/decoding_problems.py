@@ -17,13 +17,15 @@ from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..base.written_circuits import without_sources
 from ..dialect import first_decision, has_no_tags
 from ..simulation.compiler import CompiledCircuit, RequestedOutputs
+from ..simulation.compiler.heralds import herald_detectors
 from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
 from .decoded_rates.estimate import decoded_rate
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
-from .decoded_rates.faults.outcomes import symptoms_of_plan
+from .decoded_rates.faults.outcomes import PlanOutcomes, symptoms_of_plan
+from .decoded_rates.faults.sites import SiteOutcomes
 from .decoded_rates.questions import DecodingProblem
 from .decoding.decoders import RateDecoder, decompositions, first_error_model, rate_decoder
 from .decoding.decoding_processes import DecodingProcesses
@@ -79,7 +81,7 @@ def decoded_error_rates(
     observable can be postselected: decoders predict all of them.
     """
     confidence = flag(confidence, "confidence")
-    chosen = rate_decoder(decoder, confidence)
+    chosen = rate_decoder(decoder, confidence)  # is refused, if at all, before anything is computed
     for name, value, remedies in (
         ("postselected_observables_mask", postselected_observables_mask, _WITHOUT_OBSERVABLES_MASK),
         ("state_check", None if chosen.decodes_kept_shots else read_out, _WITHOUT_STATE_CHECK),
@@ -117,7 +119,8 @@ def decoded_error_rates(
         if chosen.decodes_kept_shots:
             given = None if postselection_mask is None else postselected
             return accepted_problem(circuit, chosen, given, read_out, confidence)
-        return decoded_problem(circuit, chosen, postselected, confidence)
+        own = rate_decoder(decoder, confidence, herald_detectors(written))
+        return decoded_problem(circuit, own, postselected, confidence)
 
     problems = [problem(each) for each in circuits]
     with contextlib.ExitStack() as stack:
@@ -158,9 +161,11 @@ def decoded_problem(
     if decoder.is_pymatching and symptoms.outcomes is None:
         matters = postselected | detectors_that_matter(model)
         symptoms = symptoms.without(np.flatnonzero(~matters).tolist())
-    return DecodingProblem(
-        symptoms, decoder.compiled(model), postselected, None, confidence, circuit._fault_table
-    )
+    compiled = decoder.compiled(model)
+    if isinstance(symptoms.outcomes, SiteOutcomes):
+        # A site that acts need not have the error that the decoder corrects.
+        compiled = replace(compiled, finds_least_weight=False)
+    return DecodingProblem(symptoms, compiled, postselected, None, confidence, circuit._fault_table)
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
@@ -173,21 +178,13 @@ def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
     compiled = circuit.compile()
     compiled.check_pauli_noise()
     check_logical_errors(compiled, (), range(circuit.num_detectors))
-    has_outcomes = outcome_dependent(compiled).any() or outcome_dependent_observables(compiled).any()
-    plan = _plan_of(compiled) if has_outcomes else None
+    if outcome_dependent(compiled).any() or outcome_dependent_observables(compiled).any():
+        plan = _plan_of(compiled)
+        return symptoms_of_plan(plan, circuit.num_detectors, PlanOutcomes(plan))
     try:
-        if plan is not None:
-            return symptoms_of_plan(plan, circuit.num_detectors)
         return symptoms_of(circuit.detector_error_model(kind="noise_only"))
-    except ValueError as error:
-        raise ValueError(
-            "Some errors of the circuit exclude each other, as those of HERALDED_ERASE, of E and"
-            " ELSE_CORRELATED_ERROR, or of most PAULI_CHANNEL_2 do, and no independent errors have their"
-            " distribution, which logical_error_rate with a decoder needs. Count errors with the sampler"
-            " soft_pymatching (docs/guides/decoding.md). Or write a channel as independent errors, which"
-            " differ from it by the squares of its probabilities: CORRELATED_ERROR(0.001) X0 Z1, and so for"
-            " each of its Paulis."
-        ) from error
+    except ValueError:  # errors exclude each other, and no independent ones have their distribution
+        return symptoms_of_plan(_plan_of(compiled), circuit.num_detectors, None)
 
 
 def _plan_of(compiled: CompiledCircuit) -> SamplingPlan:
@@ -224,11 +221,5 @@ def accepted_problem(
     if weight is None:
         check_logical_errors(compiled, (), range(circuit.num_detectors))
     plan = _plan_of(compiled)
-    try:
-        symptoms = symptoms_of_plan(plan, measured.num_detectors)
-    except ValueError as error:
-        raise ValueError(
-            "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
-            " ones. Count errors with the sampler soft_desaturated_gap."
-        ) from error
+    symptoms = symptoms_of_plan(plan, measured.num_detectors, PlanOutcomes(plan))
     return DecodingProblem(symptoms, decoder.compiled(model, observable), postselected, weight, confidence)

@@ -276,9 +276,7 @@ def test_modules_import_at_most_8_siblings() -> None:
     assert {name for name, count in counts.items() if count > 8} == set(MODULES_WITH_MANY_SIBLINGS)
 
 
-SMALL_FOLDERS = {
-    "stim_nonclifford/rates/decoded_rates/faults": "samplers use the model of faults, and decoded rates use samplers",
-}
+SMALL_FOLDERS = {}
 """Packages of three files and folders or fewer, each with the reason."""
 
 

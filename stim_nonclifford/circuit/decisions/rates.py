@@ -44,7 +44,7 @@ def decided_question(
 
     Raises:
         NotImplementedError: A decision is not supported.
-        ValueError: There is no such decoder; an output is random without noise; or errors exclude each other.
+        ValueError: There is no such decoder, or an output is random without noise.
     """
     DecidedCircuit(circuit)  # refuses blocks that records switch, for which there are other remedies
     plain = compile_circuit(without_decisions(circuit), likely_outputs)
@@ -83,13 +83,7 @@ def decided_question(
         # All detectors and observables are certain then, so that decoders see nothing in each shot.
         is_certain_without_faults=not has_small_angles(passes.plan),
     )
-    try:
-        symptoms = symptoms_with_decisions(passes.plan, num_detectors, circuit.num_observables, outcomes)
-    except ValueError as error:
-        raise ValueError(
-            "Some errors of the circuit exclude each other, and a sum over fault sets needs independent ones."
-            " Count errors with the sampler soft_pymatching (docs/methods/decisions.md)."
-        ) from error
+    symptoms = symptoms_with_decisions(passes.plan, num_detectors, circuit.num_observables, outcomes)
 
     def no_faults() -> NoReturn:
         raise NotImplementedError(

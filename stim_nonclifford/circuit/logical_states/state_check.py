@@ -11,17 +11,12 @@ import stim
 from numpy.typing import NDArray
 
 from ...base import arguments
+from ...base.random_bits import GOLDEN, mixed
 from ...dialect import num_expectations
 from .operators import expected_paulis, observable_paulis, shown_product
 
 TOLERANCE = 1e-9
 """Rounding may take the length of a Bloch vector, or a fidelity, so far beyond 1 or below 0."""
-
-_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
-_MIXING = (
-    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
-    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
-)
 
 
 class _HasStim(Protocol):
@@ -234,9 +229,5 @@ def _uniform(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
     """A number in [0, 1) for each shot, by splitmix64 of the seed and the number of the shot."""
     value: NDArray[np.uint64] = np.full(len(numbers), seed, dtype=np.uint64)
     for words in (np.uint64(0), numbers.astype(np.uint64)):
-        value = (value ^ words) + _INCREMENT
-        for shift, multiplier in _MIXING:
-            value ^= value >> shift
-            value *= multiplier
-        value ^= value >> np.uint64(31)
+        value = mixed((value ^ words) + np.uint64(GOLDEN))
     return (value >> np.uint64(11)).astype(np.float64) * 2.0**-53

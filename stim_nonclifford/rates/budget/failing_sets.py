@@ -57,8 +57,9 @@ class FailureStudy:
         sites = plan.sites[plan.sites >= 0]
         if len(np.unique(sites)) < len(sites):
             raise ValueError(
-                "Some errors of the circuit exclude each other. The places that failing fault sets come from"
-                " are not known then."
+                "Some errors of the circuit exclude each other, and failing fault sets do not say which one"
+                " happened. For a budget, compare circuits with and without parts of their noise:"
+                ' circuit.error_budget("gate", decoder="pymatching").'
             )
         return plan
 

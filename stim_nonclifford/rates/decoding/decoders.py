@@ -164,7 +164,7 @@ class RateDecoder:
     @property
     def is_pymatching(self) -> bool:
         """Whether it is PyMatching, whose graph decides its predictions."""
-        return self.is_named and self.name == "pymatching" and not self.confidence
+        return self.name == "pymatching" and self._is_sinters
 
     @property
     def finds_least_weight(self) -> bool:
@@ -175,7 +175,12 @@ class RateDecoder:
         one, with e, would be lighter than C. So the decoder is wrong again. If F has all of C, it fails with
         any fault that is corrected beside C. (Corrections that weigh the same are left out here.)
         """
-        return self.is_named and self.name in _LEAST_WEIGHT
+        return self.name in _LEAST_WEIGHT and self._is_sinters
+
+    @property
+    def _is_sinters(self) -> bool:
+        """Whether it is the decoder that Sinter has by this name, without gaps or heralds."""
+        return self.is_named and self.decoder is sinter.BUILT_IN_DECODERS.get(self.name)
 
     def compiled(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CompiledRateDecoder:
         """The decoder, compiled for an error model, for all observables or one of them."""

@@ -20,9 +20,9 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Indices, Words
 from ...base.errors import ResourceLimitError
+from ...base.random_bits import mixed
 from ..decoded_rates.faults.mechanisms import FaultModel
 from ..fault_sets.search.mechanisms import packed_words
-from .strata import mixed
 from .undetected_sets import REPLICAS, Part, UndetectedSets
 
 _MOST_LAWS = 1 << 17

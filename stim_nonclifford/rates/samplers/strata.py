@@ -28,19 +28,13 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Indices, Words
 from ...base.errors import ResourceLimitError
+from ...base.random_bits import GOLDEN, mixed
 from ..decoded_rates.faults.mechanisms import FaultModel
 from ..estimation.tally import padded
 
 _MOST_ENTRIES = 1 << 27
 """Entries of the tables E, of 8 bytes each. Doubled, circuits with 1.4 times as many faults are accepted, and
 may take 2 GB."""
-
-_COST_OF_LAW = 128
-"""About how many decodes take as long as one outcome distribution. Doubled, circuits with T gates are
-enumerated up to smaller numbers of faults."""
-
-_GOLDEN = 0x9E3779B97F4A7C15
-_MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
 
 class FaultNumbers:
@@ -143,13 +137,6 @@ def _poisson_binomial(probabilities: Floats, most: int) -> Floats:
     return found
 
 
-def mixed(numbers: Words) -> Words:
-    """Hash values: the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), a bijection."""
-    for shift, factor in _MIX:
-        numbers = (numbers ^ numbers >> np.uint64(shift)) * np.uint64(factor)
-    return numbers
-
-
 @dataclass
 class FaultStates:
     """Fault sets, each with the number that fixes its coins and quantum outcomes."""
@@ -237,7 +224,8 @@ class Stratum:
             return math.inf
         if outcomes is None:
             return float(sets)
-        return float(sets + _COST_OF_LAW * min(sets, 1 << outcomes.num_signature_bits))
+        shots = float(sets) * outcomes.most_choices**number
+        return shots + outcomes.cost_of_law * float(min(sets, 1 << outcomes.num_signature_bits))
 
     @property
     def _is_certain(self) -> bool:
@@ -273,7 +261,7 @@ class Stratum:
         """States of sets of free faults, and of numbers that fix start sets, coins and quantum outcomes."""
         chosen = np.zeros(len(sets), dtype=np.intp)
         if len(self._starts) > 1:
-            points = mixed(numbers ^ np.uint64(_GOLDEN)) * 2.0**-64
+            points = mixed(numbers ^ np.uint64(GOLDEN)) * 2.0**-64
             chosen = np.searchsorted(self._ends, points * self._ends[-1], side="right")
             chosen = np.minimum(chosen, len(self._starts) - 1)
         rows = self._starts[chosen]
@@ -323,7 +311,7 @@ class Stratum:
 
     def coin_bits(self, numbers: Words) -> Bools:
         """The coins that numbers ω fix, bits of SplitMix64: shape (numbers, coins)."""
-        steps = np.arange(1, len(self.coins) + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
+        steps = np.arange(1, len(self.coins) + 1, dtype=np.uint64) * np.uint64(GOLDEN)
         return np.asarray(mixed(numbers[:, np.newaxis] + steps) & np.uint64(1), dtype=np.bool_)
 
     def listed(self, number: int) -> Iterator[Weighted]:

@@ -198,15 +198,6 @@ def events_of(circuit: snc.Circuit, shots: int) -> np.ndarray:
     return np.asarray(converter.convert(measurements=records, append_observables=True))
 
 
-def test_exclusive_errors_before_t_gates() -> None:
-    circuit = snc.Circuit(
-        "RX 0\nR 1\nT 0\nE(0.1) X0\nELSE_CORRELATED_ERROR(0.3) Z0 X1\nT_DAG 0\nMX 0\nM 1\n"
-        "DETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
-    )
-    with pytest.raises(ValueError, match=r"exclude each other.*soft_pymatching"):
-        circuit.logical_error_rate(decoder="pymatching")
-
-
 @pytest.mark.parametrize(
     "coin",
     [

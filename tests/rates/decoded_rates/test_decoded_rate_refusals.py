@@ -271,17 +271,6 @@ def test_circuits_that_are_none() -> None:
         snc.logical_error_rates([tagged], decoder="pymatching")  # type: ignore[list-item]
 
 
-def test_exclusive_errors() -> None:
-    body = "R 0 1\n{}\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
-    circuit = snc.Circuit(body.format("E(0.1) X0\nELSE_CORRELATED_ERROR(0.3) X1"))
-    with pytest.raises(ValueError, match=r"exclude each other.*soft_pymatching.*Paulis\.$"):
-        circuit.logical_error_rate(decoder="pymatching")
-    # Exclusive errors that are as likely as independent ones are none of these.
-    channel = snc.Circuit(body.format("PAULI_CHANNEL_1(0.04, 0.04, 0.04) 0 1"))
-    rate = channel.logical_error_rate(decoder="pymatching", seed=1)
-    assert rate.interval == (0, 0)  # each detector sees its error: it never fails
-
-
 def with_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that moves on each time somebody looks at it."""
     looks = itertools.count()

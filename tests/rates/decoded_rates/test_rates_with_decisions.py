@@ -347,12 +347,6 @@ def raising(number: int, bits: Bits, count: int) -> npt.NDArray[Any]:
             ValueError,
             "Leave loop_decoder out",
         ),
-        (
-            SMALL.replace("X_ERROR({p}) 0 1 2", "E({p}) X0\nELSE_CORRELATED_ERROR({p}) X1", 1),
-            {"decoder": "pymatching"},
-            ValueError,
-            "exclude each other.*soft_pymatching",
-        ),
         (SMALL.replace("OBSERVABLE", "#"), {"decoder": "pymatching"}, ValueError, "no observables"),
         (
             SMALL.replace("MPP Z0*Z1*Z2", "MX 0"),

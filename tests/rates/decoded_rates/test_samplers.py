@@ -136,17 +136,24 @@ def of_flips(probabilities: list[float], fails: Fails) -> Case:
 
 
 def of_outcomes(unit: str, p: float, count: int, threshold: int) -> Case:
-    """A decoder that is wrong where so many detectors fire, each of which an error fires in half of the cases."""
+    """A decoder that is wrong where so many units fire, in each of which an error fires in half of the cases.
+
+    A unit's last detector is the one that counts.
+    """
     text = "".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
     circuit = snc.Circuit(f"{text}M {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    model = fault_model(exact_symptoms(circuit))
+    model, step = fault_model(exact_symptoms(circuit)), unit.count("DETECTOR")
     exact = np.zeros((count + 1, 2, 1))
     for k in range(count + 1):
         fires = sum(math.comb(k, j) for j in range(threshold, k + 1)) / 2**k
         exact[k, 0] = math.comb(count, k) * p**k * (1 - p) ** (count - k)
         exact[k, 1] = exact[k, 0] * fires
-    return Case(model, failing_where(model, lambda bits: bits.sum(axis=1) >= threshold), ALL, exact)
+    fails = failing_where(model, lambda bits: bits[:, step - 1 :: step].sum(axis=1) >= threshold)
+    return Case(model, fails, ALL, exact)
 
+
+ERASED = "R {a}\nHERALDED_ERASE({p}) {a}\nDETECTOR rec[-1]\nM {a}\nDETECTOR rec[-1]\n"
+"""Errors that exclude each other: a herald, and with it a flip in half of the cases."""
 
 UNEQUAL = [0.3, 3e-4, 0.2, 2e-4, 0.1, 1e-4, 0.25, 2e-4, 0.15, 3e-4]
 
@@ -160,6 +167,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "unequal mechanisms": lambda: of_flips(UNEQUAL, two_weak_ones),
     "T outcomes": lambda: of_outcomes(T_STATE, 0.2, 6, 3),
     "coins": lambda: of_outcomes(TELEPORTED, 0.2, 5, 2),
+    "exclusive errors": lambda: of_outcomes(ERASED, 0.2, 6, 3),
     "gaps": lambda: with_pymatching(data_noise(0.02), (), True),
     "a mask": lambda: with_pymatching(repetition_code(0.08, distance=3, rounds=2), (0,)),
     "a mask and gaps": lambda: with_pymatching(repetition_code(0.08, distance=3, rounds=2), (1, 2), True),

@@ -21,6 +21,10 @@ Symptom = tuple[tuple[int, ...], ...]
 MOST_ROWS = 1 << 14
 """Fault sets that are decoded, or decided, at once at most. Doubled, they take twice the memory."""
 
+_COST_OF_LAW = 128
+"""About how many decodes take as long as the quantum outcomes of one signature. Doubled, circuits with T
+gates are enumerated up to smaller numbers of faults."""
+
 _HASH_SEED = 0x5EED
 _HASH_WORDS = 2
 
@@ -29,6 +33,8 @@ class Outcomes:
     """What quantum outcomes flip, drawn from their distribution given the signature of a fault set."""
 
     num_signature_bits: int
+    most_choices = 1  # the largest number of errors that exclude each other, of which one is an outcome
+    cost_of_law = _COST_OF_LAW
     can_be_summed = False  # whether the outcomes are so few that all of them can be enumerated
     can_be_divided = True  # whether a fault that flips no postselected detector and no signature bit is free
     is_certain_without_faults = False  # whether all shots without faults end in the same way

@@ -8,9 +8,8 @@ good as one more, uniform, mechanism: when a fault is taken out of a set, the nu
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine
 from ....simulation.plan import SamplingPlan
 from .mechanisms import Outcomes, Symptom, Symptoms, symptoms_of_flips
+from .sites import Site, with_sites
 
 _MOST_SUMMED = 10
 """Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
@@ -64,17 +64,19 @@ class PlanOutcomes(Outcomes):
         return shares, np.unpackbits(packed, axis=1, count=self._plan.num_outputs).astype(np.bool_)
 
 
-def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
+def symptoms_of_plan(plan: SamplingPlan, num_detectors: int, outcomes: PlanOutcomes | None) -> Symptoms:
     r"""The errors and the coins of a plan of all detectors and observables that does not postselect.
 
-    A symptom also has the signature bits that are flipped. See ``symptoms_by_rows``.
+    A symptom also has the signature bits that are flipped. ``outcomes`` are those of the plan; None: they
+    flip nothing. Errors that exclude each other are ``sites``.
 
     Examples:
         >>> import stim_nonclifford as snc
         >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
         >>> circuit = snc.Circuit("RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]")
         >>> plan = circuit.compile().detector_plan(RequestedOutputs.of([0]))
-        >>> {symptom: round(p, 6) for symptom, p in symptoms_of_plan(plan, 1).probabilities.items()}
+        >>> symptoms = symptoms_of_plan(plan, 1, PlanOutcomes(plan))
+        >>> {symptom: round(p, 6) for symptom, p in symptoms.probabilities.items()}
         {((), (), (0,)): 0.1}
     """
     return symptoms_by_rows(
@@ -82,7 +84,7 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
         num_detectors,
         plan.num_outputs - num_detectors,
         lambda bits: symptom_of_row(plan, np.array(bits, dtype=np.int32), num_detectors),
-        PlanOutcomes(plan),
+        outcomes,
     )
 
 
@@ -91,37 +93,40 @@ def symptoms_by_rows(
     num_detectors: int,
     num_observables: int,
     symptom: Callable[[list[int]], Symptom],
-    outcomes: Outcomes,
+    outcomes: Outcomes | None,
 ) -> Symptoms:
     """The errors and the coins of a plan, with the symptoms that the bits of their rows stand for.
 
-    A ``ValueError`` says that errors exclude each other, and no independent ones have their distribution.
+    Where independent errors have the distribution of a site, it is they; other sites are errors of their own.
     """
-    coins = ((frozenset(plan.coins.row(k).tolist()), 0.5) for k in range(len(plan.coins)))
-    return symptoms_of_flips(
-        itertools.chain(_independent_errors(plan), coins),
+    errors = [
+        (frozenset(plan.effects.row(k).tolist()), -0.5 * math.expm1(-2 * plan.rates[k]))
+        for k in np.flatnonzero(plan.sites < 0).tolist()
+    ]
+    sites = []
+    for site in np.unique(plan.sites[plan.sites >= 0]):
+        choices = np.flatnonzero(plan.sites == site).tolist()
+        total = float(plan.rates[choices].sum())
+        happens = -math.expm1(-total)
+        rows = [plan.effects.row(k).tolist() for k in choices]
+        patterns = [
+            (mask_of(row), happens * plan.rates[k] / total) for k, row in zip(choices, rows, strict=True)
+        ]
+        independent = independent_errors(patterns)
+        if independent is None:
+            sites.append(Site([symptom(row) for row in rows], plan.rates[choices] / total, happens))
+        else:
+            errors += [(frozenset(ones(mask)), probability) for mask, probability in independent.items()]
+    errors += [(frozenset(plan.coins.row(k).tolist()), 0.5) for k in range(len(plan.coins))]
+    found = symptoms_of_flips(
+        errors,
         symptom,
         frozenset(plan.constant.tolist()),
         num_detectors=num_detectors,
         num_observables=num_observables,
         outcomes=outcomes,
     )
-
-
-def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[frozenset[int], float]]:
-    """Independent errors with the distribution of a plan's mechanisms: what they flip, and probabilities."""
-    for k in np.flatnonzero(plan.sites < 0).tolist():
-        yield frozenset(plan.effects.row(k).tolist()), -0.5 * math.expm1(-2 * plan.rates[k])
-    for site in np.unique(plan.sites[plan.sites >= 0]):
-        choices = np.flatnonzero(plan.sites == site).tolist()
-        total = float(plan.rates[choices].sum())
-        happens = -math.expm1(-total)
-        patterns = [(mask_of(plan.effects.row(k).tolist()), happens * plan.rates[k] / total) for k in choices]
-        errors = independent_errors(patterns)
-        if errors is None:
-            raise ValueError("places of noise have errors that exclude each other")
-        for mask, probability in errors.items():
-            yield frozenset(ones(mask)), probability
+    return with_sites(found, sites)
 
 
 def symptom_of_row(plan: SamplingPlan, bits: npt.NDArray[np.int32], num_detectors: int) -> Symptom:

@@ -72,7 +72,9 @@ def exact_rate(circuit: snc.Circuit) -> float:
 
 def final_model(circuit: snc.Circuit) -> stim.DetectorErrorModel:
     """The error model of the observable, without decisions."""
-    return circuit.without_decisions().detector_error_model(kind="noise_only")
+    return circuit.without_decisions().detector_error_model(
+        kind="noise_only", approximate_disjoint_errors=True
+    )
 
 
 class Likeliest:
@@ -124,9 +126,13 @@ def assert_agrees(found: snc.LogicalErrorRate, expected: float, error: float = 0
     assert found.interval[1] > expected - by * error
 
 
-@pytest.mark.parametrize("p", [0.1, 0.01, 0.001])
-def test_rate_of_a_small_code_is_exact(p: float) -> None:
-    circuit = snc.Circuit(SMALL.format(p=p))
+EXCLUSIVE = SMALL.replace("X_ERROR({p}) 0 1 2", "E({p}) X0\nELSE_CORRELATED_ERROR({p}) X1 X2\nX_ERROR({p}) 2")
+"""The same with errors that exclude each other."""
+
+
+@pytest.mark.parametrize(("text", "p"), [(SMALL, 0.1), (SMALL, 0.01), (SMALL, 0.001), (EXCLUSIVE, 0.1)])
+def test_rate_of_a_small_code_is_exact(text: str, p: float) -> None:
+    circuit = snc.Circuit(text.format(p=p))
     found = circuit.logical_error_rate(decoder=LikeliestDecoder(), relative_error=0.03, seed=2)
     assert_agrees(found, exact_rate(circuit))
     assert found.standard_error < 0.04 * found.logical_error_rate

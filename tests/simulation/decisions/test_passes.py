@@ -18,7 +18,7 @@ from .decoders import Bits, FunctionDecoder
 
 SHOTS = 300
 
-WIDE = [((5, 12, 3, 5), 3), ((5, 12, 3, 6), 4), ((5, 12, 2, 7), 4), ((6, 14, 2, 8), 5), ((4, 12, 4, 9), 4)]
+WIDE = [((5, 12, 3, 5), 3), ((5, 12, 2, 7), 4), ((6, 14, 2, 8), 5)]
 """Arguments of ``wide_circuit``, and the widths of the plans."""
 
 
@@ -45,7 +45,7 @@ def wide_circuit(qubits: int, rounds: int, blocks: int, seed: int) -> snc.Circui
     return snc.Circuit("\n".join(lines))
 
 
-CORRELATED = [(5, 13, 2, 34), (6, 14, 2, 80), (5, 13, 2, 178), (6, 14, 2, 224)]
+CORRELATED = [(5, 13, 2, 34), (6, 14, 2, 80)]
 """Arguments of ``correlated_circuit``."""
 
 
@@ -127,8 +127,7 @@ def test_one_number_for_all_outcomes_would_change_the_past(monkeypatch: pytest.M
     assert changed_pasts(wide_circuit(*WIDE[0][0]))[0] > 100
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("p", "gates"), [(1e-3, 8), (8e-3, 3), (0.03, 1)])
+@pytest.mark.parametrize(("p", "gates", "threads"), [(1e-3, 8, 1), (8e-3, 3, 2), (0.03, 1, 2)])
 def test_simulations_that_go_on_have_the_same_shots(
     p: float, gates: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +140,7 @@ def test_simulations_that_go_on_have_the_same_shots(
     for part in (-1.0, 1.0):
         monkeypatch.setattr(engine, "_MANY_WITH_NOISE", part)
         sampler = circuit.compile_detector_sampler(seed=2, decoder=decoders, threads=threads, cache_bytes=0)
-        shots.append(sampler.sample(5001))
+        shots.append(sampler.sample(2049))
         assert len(begun) == 1
         assert part > 0 or sampler.statistics()["simulations"] == 5001
     assert np.array_equal(*shots)

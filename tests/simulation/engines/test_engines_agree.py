@@ -1,9 +1,11 @@
 """The CPU engine gives the same shots as the reference engine, however it is configured and called."""
 
+import functools
 import itertools
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import scipy.stats
 
@@ -148,6 +150,13 @@ def test_instruction_sets_round_alike() -> None:
             assert all(law == laws[0] for law in laws), kind
 
 
+@functools.cache
+def shots_of_one_thread(name: str, kind: str) -> tuple[npt.NDArray[np.uint8], Tally]:
+    """The rows and the counts of 5000 shots of a plan of a fixed circuit."""
+    engine = CpuEngine(dict(plans_of(FIXED[name]))[kind])
+    return engine.sample_kept(SEED, 77, 5000), engine.count(SEED, 77, 5000)
+
+
 @pytest.mark.parametrize(
     ("threads", "cache_bytes"), [(1, 0), (1, 100_000), (2, 100_000), (3, 0), (3, DEFAULT_CACHE_BYTES)]
 )
@@ -155,13 +164,12 @@ def test_threads_and_cache_change_nothing(threads: int, cache_bytes: int) -> Non
     """The second round finds the outcome laws of the first one, as far as they were stored."""
     for name in ("layers", "repetition", "long signature"):
         for kind, plan in plans_of(FIXED[name]):
-            expected = CpuEngine(plan)
+            where = f"{name}, {kind}"
+            rows, tally = shots_of_one_thread(name, kind)
             engine = CpuEngine(plan, threads=threads, cache_bytes=cache_bytes)
             for _ in range(2):
-                where = f"{name}, {kind}"
-                rows = expected.sample_kept(SEED, 77, 5000)
                 np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 5000), rows, err_msg=where)
-                assert engine.count(SEED, 77, 5000) == expected.count(SEED, 77, 5000), where
+                assert engine.count(SEED, 77, 5000) == tally, where
             assert engine.statistics()["bytes"] <= cache_bytes
 
 
@@ -192,6 +200,31 @@ def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> N
         assert work["signatures"] > (100 if cache_bytes < DEFAULT_CACHE_BYTES else 10_000)
 
 
+LATER = 1 << 15
+"""After so many shots without a store, the CPU engine simulates narrow vectors in batches."""
+
+
+@functools.cache
+def shots_that_come_later() -> list[tuple[str, SamplingPlan, npt.NDArray[np.uint8], Tally, dict[str, int]]]:
+    """Plans, rows of 24 shots by the reference engine, the counts of 3000 and what simulating these takes.
+
+    Circuits of seed 5 are among them. 3000 shots are too few for batches.
+    """
+    random = seeded_circuits(5, 12, num_qubits=4, num_operations=30)
+    found = []
+    for name, text in [*FIXED.items(), *((f"circuit {k}", str(circuit)) for k, _, circuit in random)]:
+        for kind, plan in plans_of(text):
+            if not len(plan.operations) or plan.num_outputs > 300:
+                continue
+            alone, stored = CpuEngine(plan, cache_bytes=0), CpuEngine(plan)
+            tally = alone.count(SEED, LATER, 3000)
+            assert stored.count(SEED, 0, LATER + 3000).shots == LATER + 3000
+            assert stored.count(SEED, LATER, 3000) == tally, f"{name}, {kind}"
+            rows = ReferenceEngine(plan).sample_kept(SEED, LATER, 24)
+            found.append((f"{name}, {kind}", plan, rows, tally, alone.statistics()))
+    return found
+
+
 @pytest.mark.parametrize(
     "instruction_set",
     [
@@ -200,33 +233,21 @@ def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> N
     ],
 )
 def test_shots_that_are_simulated_together(instruction_set: str) -> None:
-    """Nothing is stored, so that after a while narrow vectors are simulated in batches. Seed 5.
+    """Nothing is stored, so that after a while narrow vectors are simulated in batches.
 
     ``steps`` shows that they are: single simulations begin at a stored vector and stop at the check that fires.
     """
-    later, shots = 1 << 15, 24
-    random = seeded_circuits(5, 12, num_qubits=4, num_operations=30)
     in_batches = 0
-    for name, text in [*FIXED.items(), *((f"circuit {k}", str(circuit)) for k, _, circuit in random)]:
-        for kind, plan in plans_of(text):
-            if not len(plan.operations) or plan.num_outputs > 300:
-                continue
-            where = f"{name}, {kind}, {instruction_set}"
-            engine = CpuEngine(plan, cache_bytes=0, instruction_set=instruction_set)
-            engine.count(SEED, 0, later)
-            expected = ReferenceEngine(plan).sample_kept(SEED, later, shots)
-            np.testing.assert_array_equal(engine.sample_kept(SEED, later, shots), expected, err_msg=where)
-            alone, stored = CpuEngine(plan, cache_bytes=0), CpuEngine(plan)
-            before = engine.statistics()
-            tally = engine.count(SEED, later, 3000)
-            # Too few shots for batches.
-            assert alone.count(SEED, later, 3000) == tally, where
-            assert stored.count(SEED, 0, later + 3000).shots == later + 3000
-            assert stored.count(SEED, later, 3000) == tally, where
-            # The same shots take the same steps if they are simulated in the same way.
-            work = {key: value - before[key] for key, value in engine.statistics().items()}
-            assert work["simulations"] == alone.statistics()["simulations"], where
-            in_batches += work["steps"] != alone.statistics()["steps"]
+    for where, plan, rows, tally, alone in shots_that_come_later():
+        engine = CpuEngine(plan, cache_bytes=0, instruction_set=instruction_set)
+        engine.count(SEED, 0, LATER)
+        np.testing.assert_array_equal(engine.sample_kept(SEED, LATER, 24), rows, err_msg=where)
+        before = engine.statistics()
+        assert engine.count(SEED, LATER, 3000) == tally, where
+        # The same shots take the same steps if they are simulated in the same way.
+        work = {key: value - before[key] for key, value in engine.statistics().items()}
+        assert work["simulations"] == alone["simulations"], where
+        in_batches += work["steps"] != alone["steps"]
     assert in_batches > 10
 
 

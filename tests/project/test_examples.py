@@ -5,10 +5,12 @@ import json
 import math
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sinter
@@ -38,6 +40,17 @@ def run(*arguments: str) -> str:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def printed_by(
+    module: str, *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
+    """What an example prints that runs in this process, which need not import the packages again."""
+    monkeypatch.setattr(sys, "argv", [module, *arguments])
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(SystemExit, match=r"^0$"):
+        runpy.run_module(module, run_name="__main__")
+    return capsys.readouterr().out
 
 
 def check_kept(row: sinter.TaskStats) -> None:
@@ -80,10 +93,11 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
     assert "Computed from fault sets" in again.stdout
 
 
-def test_sizes_are_those_of_table_ii() -> None:
-    lines = run("-m", "examples.cultivation.the_table", "--sizes", "--d", "3", "5").splitlines()[
-        1 : 1 + len(TABLE_II)
-    ]
+def test_sizes_are_those_of_table_ii(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("examples.cultivation.the_table", "--sizes", "--d", "3", "5")
+    lines = printed_by(*arguments, monkeypatch=monkeypatch, capsys=capsys).splitlines()[1 : 1 + len(TABLE_II)]
     cells = [[int(cell) for cell in line.split()[-4:]] for line in lines]
     assert cells == [[row[3], row[3], row[5], row[5]] for row in TABLE_II.values()]
 
@@ -152,10 +166,14 @@ def test_failures_are_found_confirmed_and_written(tmp_path: Path) -> None:
         assert abs(wrong - stated) <= 6 * (stated * (1 - stated) / 2000) ** 0.5
 
 
-def test_error_budget_names_the_stage(tmp_path: Path) -> None:
+def test_error_budget_names_the_stage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "budget.png"
     arguments = ("--d", "3", "--p", "0.002", "--seed", "1", "--relative_error", "0.05", "--out", str(out))
-    printed = run("-m", "examples.cultivation.error_budget", *arguments)
+    module = "examples.cultivation.error_budget"
+    printed = printed_by(module, *arguments, monkeypatch=monkeypatch, capsys=capsys)
+    plt.close("all")
     assert "The logical error of d=3 comes from: cat check d=3" in printed
     stages = [
         line.split("%")[0].rsplit(" ", 1) for line in printed.splitlines() if line[:2].strip().isdigit()
@@ -268,8 +286,11 @@ def test_three_faults_can_make_a_kept_shot_of_distance_5_wrong() -> None:
     assert verdict.wrong + verdict.discarded == 200
 
 
-def test_replacing_one_line_leaves_the_logical_error_rate() -> None:
-    printed = run("-m", "examples.replace_one_line", "--shots", "20000")
+def test_replacing_one_line_leaves_the_logical_error_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("examples.replace_one_line", "--shots", "20000")
+    printed = printed_by(*arguments, monkeypatch=monkeypatch, capsys=capsys)
     p_values = [float(line.rsplit(" ", 1)[1]) for line in printed.splitlines() if "p-value" in line]
     assert len(p_values) == 2
     assert min(p_values) > 1e-9

@@ -4,11 +4,10 @@ The tests compare with the releases that are installed. CI runs them with the ne
 that a new release of Stim adds fails here, until it is offered or listed.
 """
 
+import contextlib
 import dataclasses
 import inspect
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import stim
 
 import sinter_plugin
 from stim_nonclifford import Circuit
+from stim_nonclifford.commands import main
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 
 PAGE = (Path(__file__).parents[2] / "docs/developers/interface.md").read_text(encoding="utf-8")
@@ -199,25 +199,26 @@ def test_differences_stand_in_the_documentation() -> None:
             assert f"| `{name}` | {reason} |" in PAGE, name
 
 
-def of_help(*command: str) -> str:
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def test_commands_and_their_arguments() -> None:
+def test_commands_and_their_arguments(capfd: pytest.CaptureFixture[str]) -> None:
     """The commands of ``stim`` on the command line, and the arguments of those that exist in both."""
 
-    def help_of_stim(*topic: str) -> str:
-        return of_help("-c", f"import stim; stim.main(command_line_args={['help', *topic]!r})")
+    def help_of_stim(topic: str) -> str:
+        assert stim.main(command_line_args=["help", topic]) == 0
+        return capfd.readouterr().out
+
+    def own_help(*command: str) -> str:
+        with contextlib.suppress(SystemExit):
+            main([*command, "--help"])
+        return capfd.readouterr().out
 
     theirs = set(re.findall(r"^    stim (\w+) +#", help_of_stim("commands"), re.MULTILINE))
-    ours = set(re.findall(r"^  ([\w-]+)  ", of_help("-m", "stim_nonclifford", "--help"), re.MULTILINE))
+    ours = set(re.findall(r"^  ([\w-]+)  ", own_help(), re.MULTILINE))
     assert theirs - ours == set(NO_COMMANDS)
     assert theirs & ours >= {"sample", "detect", "analyze_errors", "diagram"}
     for command in sorted(theirs & ours):
         wanted = re.findall(r"^    (--\w+)$", help_of_stim(command), re.MULTILINE)
         assert len(wanted) >= 5
-        shown = of_help("-m", "stim_nonclifford", command, "--help")
+        shown = own_help(command)
         assert [each for each in wanted if not re.search(rf"{each}\b", shown)] == [], command
 
 

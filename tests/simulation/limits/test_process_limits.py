@@ -37,8 +37,7 @@ def limit_memory(more):
 
 
 @linux
-@pytest.mark.parametrize(("method", "room"), [("sample_counts", 20), ("sample_kept", 100), ("sample", 20)])
-def test_threads_that_cannot_be_started(method: str, room: int) -> None:
+def test_threads_that_cannot_be_started() -> None:
     """Each thread has a stack of some MiB; without the limit, the call would take hours, or years."""
     output = finished_program(
         f"""{LIMITED}
@@ -46,25 +45,24 @@ circuit = snc.Circuit(cultivation_circuit(distance=5, p=0.01))
 mask = np.ones(circuit.num_detectors, dtype=np.bool_)
 keywords = dict(seed=1, engine="cpu", postselection_mask=mask)
 sampler = circuit.compile_detector_sampler(threads=64, **keywords)
-take = getattr(sampler, {method!r})
-shots = 1 << 20 if {method!r} == "sample" else 1 << 50
-take(0)
-limit_memory({room} * MIB)
-for _ in range(3):
-    try:
-        take(shots)
-    except RuntimeError as error:
-        print(error)
-limit_memory(None)
 alone = circuit.compile_detector_sampler(**keywords)
-assert sampler.sample_counts(10**4) == alone.sample_counts(10**4)
+for method, shots, room in (("sample_counts", 1 << 50, 20), ("sample_kept", 1 << 50, 100), ("sample", 1 << 20, 20)):
+    take = getattr(sampler, method)
+    sampler.seek(0)
+    alone.seek(0)
+    take(0)
+    limit_memory(room * MIB)
+    for _ in range(3):
+        try:
+            take(shots)
+        except RuntimeError as error:
+            print(error)
+    limit_memory(None)
+    assert sampler.sample_counts(10**4) == alone.sample_counts(10**4)
 """
     )
-    lines = output.splitlines()
-    assert len(lines) == 3
     # 2^20 shots are 16 blocks, which more threads cannot share.
-    threads = 16 if method == "sample" else 64
-    for line in lines:
+    for line, threads in zip(output.splitlines(), [64] * 6 + [16] * 3, strict=True):
         words = line.split()
         assert line.startswith(f"Of {threads} threads, only "), line
         assert 1 <= int(words[4]) < threads

@@ -46,7 +46,7 @@ def random_turning_circuit(seed: int) -> snc.Circuit:
     return with_turns(f"RX 0 1 2\n{plain}\nMX 0 1\nMY 2", rng, num_qubits=3, gaussian=seed % 2 == 0)
 
 
-@pytest.mark.parametrize("seed", seeds(200, quick=10))
+@pytest.mark.parametrize("seed", seeds(60, quick=5))
 def test_plans_and_followed_shots_have_the_distribution_of_the_mixture(seed: int) -> None:
     circuit = random_turning_circuit(seed)
     expected = turned_record_distribution(circuit.to_stim())

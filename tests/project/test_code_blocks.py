@@ -18,8 +18,11 @@ from stim_nonclifford.simulation.engines.gpu import CupyBackend
 from ..support.code_block_context import CONTEXT
 from ..support.processes.installed_wheel import ROOT, run
 
+README = ROOT / "README.md"
+"""Its Python runs in test_wheel.py, with the numbers of shots that it has."""
+
 PAGES = [
-    ROOT / "README.md",
+    README,
     *(
         path
         for path in sorted(ROOT.glob("docs/**/*.md"))
@@ -81,7 +84,7 @@ def script(page: Path) -> str:
     """One program of all blocks of a page, in their order."""
     parts = ["import subprocess"]
     for language, code in blocks(page):
-        if language == "python":
+        if language == "python" and page != README:
             parts.append(code)
         elif language == "bash" and commands(code).strip():
             parts.append(f"subprocess.run(['bash', '-euc', {commands(code)!r}], check=True)")

@@ -168,7 +168,7 @@ def random_call(rng: np.random.Generator, qubits: list[str], names: list[tuple[s
 
 
 @pytest.mark.filterwarnings("ignore:.*annotated:DeprecationWarning")
-@pytest.mark.parametrize("seed", seeds(100, quick=10))
+@pytest.mark.parametrize("seed", seeds(40, quick=5))
 def test_random_modifiers_have_the_states_of_qiskit(seed: int) -> None:
     pytest.importorskip("qiskit_qasm3_import")
     rng = np.random.default_rng(seed)

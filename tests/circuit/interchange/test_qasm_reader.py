@@ -24,7 +24,7 @@ def state_of(program: str) -> np.ndarray:
     return Circuit.from_qasm(program).state_vector()
 
 
-@pytest.mark.parametrize("seed", seeds(200, quick=12))
+@pytest.mark.parametrize("seed", seeds(60, quick=6))
 def test_random_circuits_have_the_states_of_qiskit(seed: int) -> None:
     qiskit = pytest.importorskip("qiskit")
     random = pytest.importorskip("qiskit.circuit.random")

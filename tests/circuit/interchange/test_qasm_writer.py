@@ -54,7 +54,7 @@ def test_every_instruction_comes_back(line: str) -> None:
 
 
 @pytest.mark.parametrize("version", [2, 3])
-@pytest.mark.parametrize("seed", seeds(200, quick=6))
+@pytest.mark.parametrize("seed", seeds(60, quick=6))
 def test_qiskit_reads_the_same_state(version: int, seed: int) -> None:
     qiskit = pytest.importorskip("qiskit")
     if version == 3:

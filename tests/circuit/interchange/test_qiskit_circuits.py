@@ -13,7 +13,7 @@ from .test_qasm_reader import circuit_with_feedback, compare_bits
 qiskit = pytest.importorskip("qiskit")
 
 
-@pytest.mark.parametrize("seed", seeds(200, quick=12))
+@pytest.mark.parametrize("seed", seeds(60, quick=6))
 def test_random_circuits_have_the_same_state(seed: int) -> None:
     from qiskit.circuit.random import random_circuit
 

@@ -94,7 +94,7 @@ def switched_circuit(seed: int) -> stim.Circuit:
     raise AssertionError
 
 
-@pytest.mark.parametrize("seed", seeds(60, quick=6))
+@pytest.mark.parametrize("seed", seeds(30, quick=3))
 def test_branches_add_up_to_the_circuit(seed: int) -> None:
     """Without decisions, density matrices follow the blocks themselves."""
     circuit = switched_circuit(seed)
@@ -151,7 +151,7 @@ def random_deciding_text(rng: np.random.Generator) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("seed", seeds(8, quick=1))
+@pytest.mark.parametrize("seed", seeds(5, quick=1))
 def test_random_circuits_with_a_mock_decoder(seed: int) -> None:
     raw = always = 0
     for k in range(4):

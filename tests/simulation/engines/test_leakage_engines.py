@@ -12,6 +12,7 @@ from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine, ReferenceE
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.plan import SamplingPlan
 
+from ...support.engines.engine_cases import RememberedReference
 from ...support.seeds import slow
 from ...support.texts.leaking_circuits import random_leaking_text
 
@@ -85,7 +86,7 @@ def test_engines_agree(circuit: snc.Circuit, form: str | None, monkeypatch: pyte
     monkeypatch.setattr(plans, "_FORM", form)
     for plan in found:
         assert plan.has_leakage
-        reference = ReferenceEngine(plan)
+        reference = RememberedReference(plan)
         expected, numbers = reference.sample_kept_numbered(5, 300, SHOTS)
         tally = reference.count(5, 300, SHOTS, list_errors=True)
         for engine in (CpuEngine(plan, threads=2), GpuEngine(plan, HostBackend())):

@@ -146,7 +146,7 @@ def test_first_outputs(name: str, form: Form, monkeypatch: pytest.MonkeyPatch) -
     for kind, plan in plans_of(FIXED.get(name, LONG_EFFECTS)):
         if plan.num_checks + plan.num_outcome_checks:
             continue
-        engines: list[Any] = [ReferenceEngine(plan), CpuEngine(plan), GpuEngine(plan, HostBackend())]
+        engines: list[Any] = [RememberedReference(plan), CpuEngine(plan), GpuEngine(plan, HostBackend())]
         engines.append(AutoEngine(CpuEngine(plan), lambda plan=plan: GpuEngine(plan, HostBackend())))
         all_outputs = engines[0].sample(SEED, 1020, 9)
         bits = np.unpackbits(all_outputs, axis=1, count=plan.num_outputs, bitorder="little")

@@ -1,6 +1,7 @@
 """Collects what errors and warnings name: methods of circuits, arguments of functions, options of commands."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +17,15 @@ _HELP = {"help", "description", "epilog", "usage", "metavar"}
 _HOLE = "\0"
 
 
-def texts() -> Iterator[tuple[str, str]]:
+@functools.cache
+def texts() -> list[tuple[str, str]]:
     """The files of the code, and their texts that are no docstrings and no help of commands."""
-    for folder in ("stim_nonclifford", "sinter_plugin"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            for text in _texts(ast.parse(path.read_text(encoding="utf-8"))):
-                yield path.relative_to(ROOT).as_posix(), text
+    return [
+        (path.relative_to(ROOT).as_posix(), text)
+        for folder in ("stim_nonclifford", "sinter_plugin")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for text in _texts(ast.parse(path.read_text(encoding="utf-8")))
+    ]
 
 
 def named_in_sentences() -> Iterator[tuple[str, str, str]]:

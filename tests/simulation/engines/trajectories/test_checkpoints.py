@@ -25,7 +25,7 @@ def assert_same_shots(circuit: snc.Circuit, seed: int) -> None:
     np.testing.assert_array_equal(*found, err_msg=str(circuit))
 
 
-@pytest.mark.parametrize("seed", seeds(200, quick=8))
+@pytest.mark.parametrize("seed", seeds(60, quick=8))
 def test_random_circuits_have_the_same_shots(seed: int) -> None:
     rng = np.random.default_rng(seed)
     assert_same_shots(snc.Circuit(random_circuit(rng, num_operations=40, max_records=12)), seed)

@@ -19,7 +19,7 @@ MOST_DEVIATIONS = 7.5
 """A normal deviate exceeds it with a probability below 1e-13, and a mean of so many shots below 1e-10."""
 
 
-@pytest.mark.parametrize("seed", seeds(40, quick=10))
+@pytest.mark.parametrize("seed", seeds(40, quick=5))
 def test_averages_are_those_of_the_density_matrix(seed: int) -> None:
     """Of all shots, and of those with each value of the first record."""
     rng = np.random.default_rng([60, seed])

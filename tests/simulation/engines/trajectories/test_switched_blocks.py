@@ -79,7 +79,7 @@ def term(rng: np.random.Generator, num_records: int) -> str:
     return "!" * int(rng.integers(2)) + "^".join(f"rec[-{place}]" for place in places)
 
 
-@pytest.mark.parametrize("seed", seeds(200, quick=12))
+@pytest.mark.parametrize("seed", seeds(60, quick=8))
 def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
     circuit = snc.Circuit(random_switched_text(np.random.default_rng([58, seed])))
     samples = circuit.compile_sampler(seed=seed).sample(SHOTS)

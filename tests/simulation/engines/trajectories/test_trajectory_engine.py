@@ -49,7 +49,7 @@ def records_of(engine: TrajectoryEngine, shots: int, num_records: int) -> np.nda
     return np.unpackbits(rows, axis=1, count=num_records, bitorder="little").astype(np.bool_)
 
 
-@pytest.mark.parametrize("seed", seeds(200, quick=10))
+@pytest.mark.parametrize("seed", seeds(60, quick=10))
 def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
     rng = np.random.default_rng(seed)
     circuit = with_relaxation(
@@ -66,7 +66,7 @@ def test_leaking_circuits_have_the_distribution_of_the_density_matrix(seed: int)
     assert p_value(sampler.sample(SHOTS), leaked_record_distribution(circuit.to_stim())) > ALPHA
 
 
-@pytest.mark.parametrize("seed", seeds(200, quick=8))
+@pytest.mark.parametrize("seed", seeds(60, quick=8))
 def test_leakage_of_states_has_the_distribution_of_the_density_matrix(seed: int) -> None:
     text = random_leaking_text(seed, spreads=seed % 2 == 0, models=seed % 3 == 0, of_states=True)
     circuit = snc.Circuit(text)

@@ -2,13 +2,9 @@
 
 import importlib.machinery
 import importlib.util
-import os
-import re
-import subprocess
-import sys
 from datetime import date, timedelta
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -19,14 +15,18 @@ FILE = "tests/simulation/oracle/test_oracle.py"
 """Its test of random circuits has the seeds 0 to 19, of which the first three are quick."""
 
 
-def collected(day: date) -> list[str]:
-    """The names of the tests of the file that pytest would run on a day."""
-    variables = os.environ | {"STIM_NONCLIFFORD_SLOW_DAY": day.isoformat()}
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    done = subprocess.run(
-        [*command, FILE], cwd=ROOT, env=variables, capture_output=True, text=True, check=False
-    )
-    return re.findall(r"^(\S+::.*)$", done.stdout, re.MULTILINE)
+def collected(request: pytest.FixtureRequest) -> list[str]:
+    """The names of the tests of the file that pytest would run, by the hook that it has found in tests/."""
+    file = str(ROOT / "tests" / "conftest.py")
+    plugins = request.config.pluginmanager.get_plugins()
+    [hooks] = [plugin for plugin in plugins if getattr(plugin, "__file__", None) == file]
+    items = list(pytest.Module.from_parent(request.session, path=ROOT / FILE).collect())
+    left_out: list[pytest.Item] = []
+    config = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items)))
+    everything = set(items)
+    hooks.pytest_collection_modifyitems(config, items)
+    assert {*items, *left_out} == everything
+    return [item.nodeid for item in items]
 
 
 @pytest.mark.parametrize("first", [date(2026, 11, 29), date(2028, 2, 25)])
@@ -40,12 +40,15 @@ def test_each_slow_test_runs_once_in_ten_days(first: date) -> None:
     assert shares[0] == [name for name in names if runs_on(first + timedelta(days=DAYS), name)]
 
 
-def test_pytest_runs_the_share_of_the_day() -> None:
+def test_pytest_runs_the_share_of_the_day(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     quick, *slow = [f"{FILE}::test_random_circuits[{seed}]" for seed in (0, *range(3, 20))]
     days = [date(2026, 11, 29) + timedelta(days=number) for number in range(DAYS)]
     [day] = [each for each in days if runs_on(each, slow[0])]
     share = [name for name in slow if runs_on(day, name)]
-    found = collected(day)
+    monkeypatch.setenv("STIM_NONCLIFFORD_SLOW_DAY", day.isoformat())
+    found = collected(request)
     assert [name for name in found if name in slow] == share != slow
     assert quick in found
 

@@ -18,9 +18,10 @@ import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
-from stim_nonclifford.rates.decoded_rates.estimate import Parts, Search, decoded_rate
+from stim_nonclifford.rates.decoded_rates.estimate import Search, decoded_rate
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptom, Symptoms, fault_model
 from stim_nonclifford.rates.decoded_rates.partition import partition
+from stim_nonclifford.rates.decoded_rates.parts import Parts
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
 from stim_nonclifford.rates.decoding_problems import accepted_problem, exact_symptoms

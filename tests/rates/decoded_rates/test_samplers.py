@@ -14,8 +14,8 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import estimate
-from stim_nonclifford.rates.decoded_rates.estimate import Parts, Search
+from stim_nonclifford.rates.decoded_rates import refinements
+from stim_nonclifford.rates.decoded_rates.estimate import Search
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     FaultModel,
     Symptoms,
@@ -23,6 +23,7 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     symptoms_of,
 )
 from stim_nonclifford.rates.decoded_rates.partition import Partition, partition
+from stim_nonclifford.rates.decoded_rates.parts import Parts
 from stim_nonclifford.rates.decoded_rates.questions import DecodingProblem
 from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
 from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
@@ -371,7 +372,7 @@ def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.G
 @pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name and name != "gaps"])
 def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
-    monkeypatch.setattr(estimate, "MANY_SHOTS", 0)
+    monkeypatch.setattr(refinements, "MANY_SHOTS", 0)
     case = CASES[name]()
     symptoms = Symptoms(case.model.num_detectors, case.model.num_observables, ((), ()), {})
     none = np.zeros(case.model.num_detectors, dtype=np.bool_)
@@ -394,8 +395,8 @@ def search_of_gaps(monkeypatch: pytest.MonkeyPatch, seed: int = 6) -> tuple[Case
     none = np.zeros(case.model.num_detectors, dtype=np.bool_)
     asked = DecodingProblem(symptoms, CompiledRateDecoder("any", case.predict), none, None, True)
     monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
-    monkeypatch.setattr(estimate, "MANY_SHOTS", 0)
-    monkeypatch.setattr(estimate, "_SHOTS_OF_LEVELS", 10.0)
+    monkeypatch.setattr(refinements, "MANY_SHOTS", 0)
+    monkeypatch.setattr(refinements, "_SHOTS_OF_LEVELS", 10.0)
     shots = Partition((case.stratum,), case.model)
     return case, Search(Parts(asked, shots, 0.1, FOREVER, np.random.SeedSequence(seed)), lambda _: None)
 

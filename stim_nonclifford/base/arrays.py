@@ -21,4 +21,5 @@ def words_of_bits(bits: Bools) -> Words:
         [[5], [6]]
     """
     padding = [(0, 0)] * (bits.ndim - 1) + [(0, -bits.shape[-1] % 64)]
-    return np.packbits(np.pad(bits, padding), axis=-1, bitorder="little").view(np.uint64)
+    packed = np.packbits(np.pad(bits, padding), axis=-1, bitorder="little")
+    return np.ascontiguousarray(packed).view(np.uint64)

@@ -70,7 +70,7 @@ class FailureStudy:
         parts = 2 if self.model.outcomes is None else 3
         plan, found = self._plan, np.full(self._plan.num_mechanisms, -1, dtype=np.intp)
         for k in range(plan.num_mechanisms):
-            symptom = symptom_of_row(plan, plan.effects.row(k), self.model.num_detectors)
+            symptom = symptom_of_row(plan, plan.effects.row(k).tolist(), self.model.num_detectors)
             found[k] = number.get(symptom_without(symptom[:parts], self.model.ignored), -1)
         rates = np.bincount(found[found >= 0], plan.rates[found >= 0], minlength=len(number))
         probabilities = -0.5 * np.expm1(-2 * rates)
@@ -135,10 +135,9 @@ class FailureStudy:
             causing = [plan_mechanisms[k][0] for k in core]
             flipped = _ones(model.observables(row)[0])
             # The model ignores detectors that may fire.
-            bits = [self._plan.constant, *(self._plan.effects.row(k) for k in causing)]
-            events = Counter(
-                k for each in bits for k in symptom_of_row(self._plan, each, model.num_detectors)[0]
-            )
+            rows = [self._plan.constant, *(self._plan.effects.row(k) for k in causing)]
+            symptoms = [symptom_of_row(self._plan, each.tolist(), model.num_detectors) for each in rows]
+            events = Counter(k for detectors, *_ in symptoms for k in detectors)
             ignored = [k for k in model.ignored if events[k] % 2]
             wrong = np.flatnonzero(self.classifier.wrong(row)[0]).tolist()
             found.append(

@@ -55,7 +55,7 @@ class NoisePlace:
 BudgetKind = Literal["instruction", "place", "qubit", "tick", "noise"]
 Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
 
-_MAX_PRINTED = 40
+MAX_PRINTED = 40
 """Groups in the printed table. Doubled, it is longer than a screen."""
 
 
@@ -140,7 +140,7 @@ class ErrorBudget:
         return f"{name} = {self.kept_and_wrong:.3g}"
 
     def __str__(self) -> str:
-        groups = self.largest(_MAX_PRINTED).groups
+        groups = self.largest(MAX_PRINTED).groups
         rows = [
             (
                 str(group.group),

@@ -8,9 +8,7 @@ from typing import Any
 
 from ...base.arguments import integer
 from ...base.notebook import text_table
-from .error_budget import with_error
-
-_MAX_PRINTED = 40
+from .error_budget import MAX_PRINTED, with_error
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ class DifferenceBudget:
         return ax
 
     def __str__(self) -> str:
-        groups = self.groups if len(self.groups) <= _MAX_PRINTED else self.largest(_MAX_PRINTED).groups
+        groups = self.groups if len(self.groups) <= MAX_PRINTED else self.largest(MAX_PRINTED).groups
         rows = [
             (
                 str(each.group),

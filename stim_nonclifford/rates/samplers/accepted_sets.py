@@ -18,11 +18,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Indices, Words
+from ...base.arrays import Bools, Floats, Indices, Words, words_of_bits
 from ...base.errors import ResourceLimitError
 from ...base.random_bits import mixed
 from ..decoded_rates.faults.mechanisms import FaultModel
-from ..fault_sets.search.mechanisms import packed_words
 from .undetected_sets import REPLICAS, Part, UndetectedSets
 
 _MOST_LAWS = 1 << 17
@@ -78,7 +77,7 @@ class AcceptedSetSearch:
         # A set is accepted or not because of its signature and of the detectors that outcomes may flip.
         uncertain = np.flatnonzero(_detectors_of(model, model.postselected[np.newaxis])[0] & ~certain)
         signatures = model.signatures(all_flips)
-        self._deciding = np.hstack([signatures, packed_words(flips[:, uncertain])])
+        self._deciding = np.hstack([signatures, words_of_bits(flips[:, uncertain])])
         self._outputs = all_flips[:, : all_flips.shape[1] - signatures.shape[1]]
         self._rng, self._odds = rng, np.exp(model.log_odds)
         self._kept = self._undetected_by(np.flatnonzero(certain))
@@ -233,7 +232,7 @@ class _Laws:
                 shares, flipped = self._model.outcomes.law(signature)
                 shares, flipped = shares[shares > 0], flipped[shares > 0]
             places: dict[bytes, list[int]] = {}
-            for k, row in enumerate(packed_words(flipped[:, self._uncertain])):
+            for k, row in enumerate(words_of_bits(flipped[:, self._uncertain])):
                 places.setdefault(row.tobytes(), []).append(k)
             flipped = flipped[:, self._changing]
             self._known[name] = {key: (flipped[some], shares[some]) for key, some in places.items()}, {}
@@ -242,10 +241,10 @@ class _Laws:
     def _read_out(self, rows: Bools, shares: Floats) -> tuple[Bools, Floats]:
         """Outcomes, merged. With a state, its Pauli is read out: how often the state is the wrong one."""
         if self._weight is None:
-            first, sums = merged(packed_words(rows), shares)
+            first, sums = merged(words_of_bits(rows), shares)
             return rows[first], sums
         signed = np.where(rows[:, -1], -shares, shares)
-        first, sums = merged(packed_words(rows[:, :-1]), np.stack([shares, signed], axis=1))
+        first, sums = merged(words_of_bits(rows[:, :-1]), np.stack([shares, signed], axis=1))
         others, total = rows[first, :-1], sums[:, 0]
         values = self._weight * sums[:, 1] / total
         if (np.abs(values) > 1 + 1e-6).any():

@@ -90,7 +90,9 @@ class Lineages(Sampler):
                     break
                 at = self._without_one(at, rng)
                 self._reached[:, size] += at.weights.sum(), len(at.weights)
-                at.weights = at.weights * self._draws_until_failing(at.states, rng, deadline)
+                repeated = at.states.taken(np.repeat(np.arange(len(at.owners)), _REPEATS))
+                draws, _ = self._draws_until_failing(repeated, rng, deadline)
+                at.weights = at.weights * draws.reshape(-1, _REPEATS).mean(axis=1)
 
     def _draws_at(self, size: int) -> float:
         """How many faults are drawn at most, until a state of so many faults fails with one of them."""
@@ -154,23 +156,22 @@ class Lineages(Sampler):
 
     def _draws_until_failing(
         self, states: FaultStates, rng: np.random.Generator, deadline: Deadline
-    ) -> Floats:
-        """How often faults outside each state are drawn by their odds, until it fails with one of them."""
-        draws = np.zeros(len(states))
-        waiting = np.repeat(np.arange(len(states)), _REPEATS)
+    ) -> tuple[Indices, Bools]:
+        """How often faults outside each state are drawn by their odds, until it fails with one; or never.
+
+        The second array says which states failed with none of as many faults as may be drawn.
+        """
+        draws, waiting = np.zeros(len(states), dtype=np.intp), np.arange(len(states))
         done, most = 0, self._draws_at(states.size)
         while len(waiting) and done < most:
             deadline.check()
-            np.add.at(draws, waiting, 1 / _REPEATS)
-            waiting = waiting[~self._fails_with_one(states.taken(waiting), rng)]
+            draws[waiting] += 1
+            some = states.taken(waiting)
+            self.cost += len(some) * (1 + some.size)
+            rows = some.rows ^ self._stratum.flips[self._stratum.numbers.outside(some.sets, rng)]
+            waiting = waiting[~self._wrong(rows, some.numbers).any(axis=1)]
             done += 1
-        return draws
-
-    def _fails_with_one(self, states: FaultStates, rng: np.random.Generator) -> Bools:
-        """Whether each state fails with one more fault, drawn by its odds."""
-        self.cost += len(states) * (1 + states.size)
-        rows = states.rows ^ self._stratum.flips[self._stratum.numbers.outside(states.sets, rng)]
-        return np.asarray(self._wrong(rows, states.numbers).any(axis=1))
+        return draws, np.isin(np.arange(len(states)), waiting)
 
 
 class BackwardDeletion(Lineages):
@@ -231,11 +232,4 @@ class Orphans(Lineages):
         return bool(self.tally.failures)
 
     def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bools:
-        found, waiting = np.zeros(len(states), dtype=np.bool_), np.arange(len(states))
-        done, most = 0, self._draws_at(states.size)
-        while len(waiting) and done < most:
-            deadline.check()
-            waiting = waiting[~self._fails_with_one(states.taken(waiting), rng)]
-            done += 1
-        found[waiting] = True
-        return found
+        return self._draws_until_failing(states, rng, deadline)[1]

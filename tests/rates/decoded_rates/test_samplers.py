@@ -325,10 +325,13 @@ def test_a_weight_within_lineages_that_is_one_percent_too_large_is_seen(
         # The draws go by the same sum, so that one fault in a hundred of them would be one too far.
         monkeypatch.setattr(FaultNumbers, "outside", _outside_by_rejection)
     elif name == "draws":
-        draws = BackwardDeletion._draws_until_failing
-        monkeypatch.setattr(
-            BackwardDeletion, "_draws_until_failing", lambda *arguments: 1.01 * draws(*arguments)
-        )
+        until_failing = BackwardDeletion._draws_until_failing
+
+        def more(*arguments: Any) -> tuple[np.ndarray, np.ndarray]:
+            draws, never = until_failing(*arguments)
+            return 1.01 * draws, never
+
+        monkeypatch.setattr(BackwardDeletion, "_draws_until_failing", more)
     found = BackwardDeletion(case.stratum, case.classifier, 3, 5)
     found.take(300_000, np.random.default_rng(31), FOREVER)
     mean, square = found.by_number[:, 3] / found.tally.samples

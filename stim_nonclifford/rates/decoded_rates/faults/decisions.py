@@ -15,7 +15,7 @@ from ....base.arrays import Bools, Bytes, Integers, Words
 from ....simulation.decisions import DecisionPasses, Requested
 from ....simulation.plan import SamplingPlan
 from .mechanisms import MOST_ROWS, Outcomes, Symptom, Symptoms
-from .outcomes import symptoms_by_rows
+from .outcomes import symptom_of_row, symptoms_by_rows
 
 _ASKED_AGAIN = 64
 """States that are decided once more with those of each call, to see whether a decoder is random. Doubled, one
@@ -118,12 +118,9 @@ def symptoms_with_decisions(
     first = plan.num_signature_bits
 
     def symptom(bits: list[int]) -> Symptom:
-        outputs = [k - first for k in bits if k >= first]
+        detectors, outputs, _ = symptom_of_row(plan, bits, num_detectors)
         gap = -first % 64  # outputs begin at a word of their own
-        return (
-            tuple(k for k in outputs if k < num_detectors),
-            tuple(k - num_detectors for k in outputs if num_detectors <= k < num_detectors + num_observables),
-            tuple(k if k < first else k + gap for k in bits),
-        )
+        signature = tuple(k if k < first else k + gap for k in bits)
+        return detectors, tuple(k for k in outputs if k < num_observables), signature
 
     return symptoms_by_rows(plan, num_detectors, num_observables, symptom, outcomes)

@@ -9,10 +9,9 @@ good as one more, uniform, mechanism: when a fault is taken out of a set, the nu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from ....base.arrays import Bools, Bytes, Floats, Words
 from ....simulation.compiler.algebra.gf2 import mask_of, ones
@@ -83,7 +82,7 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int, outcomes: PlanOutco
         plan,
         num_detectors,
         plan.num_outputs - num_detectors,
-        lambda bits: symptom_of_row(plan, np.array(bits, dtype=np.int32), num_detectors),
+        lambda bits: symptom_of_row(plan, bits, num_detectors),
         outcomes,
     )
 
@@ -129,10 +128,10 @@ def symptoms_by_rows(
     return with_sites(found, sites)
 
 
-def symptom_of_row(plan: SamplingPlan, bits: npt.NDArray[np.int32], num_detectors: int) -> Symptom:
-    """The symptom of a row of a plan of all detectors and observables, with signature bits."""
-    outputs = np.sort(bits) - plan.num_signature_bits
-    observables = outputs[outputs >= num_detectors] - num_detectors
-    detectors = outputs[(outputs >= 0) & (outputs < num_detectors)]
-    signature = np.sort(bits[bits < plan.num_signature_bits])
-    return tuple(detectors.tolist()), tuple(observables.tolist()), tuple(signature.tolist())
+def symptom_of_row(plan: SamplingPlan, bits: Sequence[int], num_detectors: int) -> Symptom:
+    """The symptom of a row of a plan, detectors first among its outputs: with signature bits."""
+    first = plan.num_signature_bits
+    outputs = sorted(k - first for k in bits if k >= first)
+    detectors = tuple(k for k in outputs if k < num_detectors)
+    observables = tuple(k - num_detectors for k in outputs if k >= num_detectors)
+    return detectors, observables, tuple(sorted(k for k in bits if k < first))

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._native import FaultSetStudy, certain_checks
-from ....base.arrays import Bools, Floats, Words
+from ....base.arrays import Bools, Floats, Words, words_of_bits
 from ....simulation.plan import SamplingPlan, plain_attributes
 
 MAX_WEIGHT = 64
@@ -173,24 +173,18 @@ def _without_redundant(coins: Bools) -> Bools:
 
 
 def _packed(bits: Bools, num_signature_bits: int) -> Words:
-    return np.hstack([packed_words(bits[:, :num_signature_bits]), packed_words(bits[:, num_signature_bits:])])
-
-
-def packed_words(bits: Bools) -> Words:
-    """Rows of bits as words, least significant bit first, shape (rows, ceil(bits / 64))."""
-    num_words = -(-bits.shape[1] // 64)
-    padded = np.zeros((len(bits), 64 * num_words), dtype=np.bool_)
-    padded[:, : bits.shape[1]] = bits
-    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view("<u8").astype(np.uint64)
+    return np.hstack(
+        [words_of_bits(bits[:, :num_signature_bits]), words_of_bits(bits[:, num_signature_bits:])]
+    )
 
 
 def native_search(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int) -> FaultSetStudy:
     """The native search for the fault sets of a plan; its table of pairs must fit into the memory."""
     return FaultSetStudy(
         plain_attributes(plan),
-        packed_words(mechanisms.checks).ravel(),
+        words_of_bits(mechanisms.checks).ravel(),
         mechanisms.effects.ravel(),
-        packed_words(mechanisms.target[None, :])[0],
+        words_of_bits(mechanisms.target[None, :])[0],
         mechanisms.base,
         mechanisms.odds,
         np.ascontiguousarray(mechanisms.sites),

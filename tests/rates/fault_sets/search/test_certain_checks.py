@@ -9,9 +9,10 @@ import numpy.typing as npt
 import pytest
 
 from stim_nonclifford import Circuit, _native
+from stim_nonclifford.base.arrays import words_of_bits
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.distillation import distillation_circuit
-from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, packed_words
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.seeds import seeds
@@ -48,7 +49,7 @@ def kept_by_coefficients(
 ) -> tuple[npt.NDArray[np.float64], list[set[int]]]:
     """The probabilities that shots with some signatures are kept, and the outputs that these may have."""
     laws = _native.kept_branches(
-        plain_attributes(plan), packed_words(signatures).ravel(), len(signatures), "vector"
+        plain_attributes(plan), words_of_bits(signatures).ravel(), len(signatures), "vector"
     )
     ranges = list(itertools.pairwise(laws["starts"].astype(int)))
     probabilities, outputs = laws["probabilities"], laws["outputs"]

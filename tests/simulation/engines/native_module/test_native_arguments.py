@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, _native
+from stim_nonclifford.base.arrays import words_of_bits
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, packed_words
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.compiler.program.flattening import program_of
 from stim_nonclifford.simulation.compiler.program.program_arrays import ProgramArrays, program_arrays
@@ -79,9 +80,9 @@ def engine(**changes: Any) -> _native.Engine:
 def study(**changes: Any) -> _native.FaultSetStudy:
     arguments = {
         "plan": ATTRIBUTES,
-        "checks": packed_words(MECHANISMS.checks).ravel(),
+        "checks": words_of_bits(MECHANISMS.checks).ravel(),
         "keys": MECHANISMS.effects.ravel(),
-        "target": packed_words(MECHANISMS.target[None, :])[0],
+        "target": words_of_bits(MECHANISMS.target[None, :])[0],
         "base": MECHANISMS.base,
         "weights": MECHANISMS.odds,
         "sites": np.ascontiguousarray(MECHANISMS.sites),

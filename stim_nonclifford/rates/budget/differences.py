@@ -21,8 +21,7 @@ from ...base.arrays import Bools, Bytes, Floats
 from ...base.masks import Mask, bools_of_mask
 from ...simulation.compiler.heralds import herald_detectors
 from ..decoding.decoders import decompositions, first_error_model, rate_decoder
-from ..results.error_budget import Grouping, NoisePlace
-from ..results.noise_differences import DifferenceBudget, NoiseDifference
+from ..results.error_budget import DifferenceBudget, Grouping, NoiseDifference, NoisePlace
 from .groups import groups_of, name_of_grouping
 
 _BATCH_SHOTS = 1 << 14

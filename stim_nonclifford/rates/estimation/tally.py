@@ -97,16 +97,6 @@ class Tally:
         return np.maximum(square - mean**2, 0.0) / count, (product - mean[ACCEPTED] * mean) / count
 
     @property
-    def mean(self) -> float:
-        """The mean of ``WRONG``, whatever the gap."""
-        return float(self.means()[WRONG, 0])
-
-    @property
-    def variance(self) -> float:
-        """The variance of ``mean``, with the square of the zero-count bound."""
-        return float(self.variances()[0][WRONG, 0]) + self.bound**2
-
-    @property
     def effective_failures(self) -> float:
         """Kish's effective number of failing samples, (Σw)² / Σw²."""
         first, second = self._sums[:2, :, WRONG].sum(axis=1).tolist()

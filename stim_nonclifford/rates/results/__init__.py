@@ -5,9 +5,8 @@
 what it is without some of the noise. ``sums`` adds up results of several seeds.
 """
 
-from .error_budget import BudgetShare, ErrorBudget, NoisePlace
+from .error_budget import BudgetShare, DifferenceBudget, ErrorBudget, NoiseDifference, NoisePlace
 from .logical_error_rate import LogicalErrorRate
-from .noise_differences import DifferenceBudget, NoiseDifference
 from .strata import DecodedFailure, GapPoint, RateStratum
 
 __all__ = [

@@ -37,9 +37,11 @@ class Sampler(ABC):
         self.cost = 0  # in flips of detection events: each fault set costs one more than it has faults
 
     @property
-    @abstractmethod
     def probability(self) -> float:
-        """The probability of the part; the largest weight that a sample may have, if not known better."""
+        """The probability of the stratum with these numbers of faults: the largest weight of a sample."""
+        law = self._stratum.numbers.probabilities
+        is_all = self.least == 0 and self.most == len(law) - 1
+        return self._stratum.probability * (1.0 if is_all else float(law[self.least : self.most + 1].sum()))
 
     @property
     def size(self) -> float:
@@ -111,13 +113,6 @@ class DirectSamples(Sampler):
         self.tally = Tally(classifier.num_observables, self.probability, wrong_below)
 
     @property
-    def probability(self) -> float:
-        """The probability of the stratum with these numbers of faults."""
-        law = self._stratum.numbers.probabilities
-        is_all = self.least == 0 and self.most == len(law) - 1
-        return self._stratum.probability * (1.0 if is_all else float(law[self.least : self.most + 1].sum()))
-
-    @property
     def size(self) -> float:
         """About how many shots enumerate the same; infinite with several numbers, or if gaps are left out."""
         is_one = self.least == self.most and self._wrong_below is None
@@ -159,11 +154,6 @@ class Enumeration(Sampler):
         self.least = self.most = number
         super().__init__(stratum, classifier, stores_failures)
         self._failing: list[tuple[Indices, Words, Floats]] = []
-
-    @property
-    def probability(self) -> float:
-        """The probability of the stratum with k faults."""
-        return self._stratum.probability * float(self._stratum.numbers.probabilities[self.least])
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
         """Enumerates all fault sets; if TimeIsOver is raised, nothing is counted."""

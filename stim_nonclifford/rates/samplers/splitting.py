@@ -24,7 +24,7 @@ from ...base.arrays import Bools, Indices, Integers
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.limits import Deadline
 from ..estimation.tally import ACCEPTED, RunTally
-from .sampler import DirectSamples, Sampler, classified
+from .sampler import Sampler, classified
 from .strata import FaultStates, Stratum
 
 _CHAINS, _LENGTH = 256, 16
@@ -111,16 +111,10 @@ class Splitting(Sampler):
     ) -> None:
         self.least, self.most = least, stratum.numbers.most
         self._wrong_from, self._top, self._floor = wrong_from, top, floor
-        self._direct = DirectSamples(stratum, classifier, least, self.most)
         self._levels: list[_Level] = []
         self._has_levels = False
         super().__init__(stratum, classifier)
         self.tally: RunTally = RunTally(classifier.num_observables)
-
-    @property
-    def probability(self) -> float:
-        """The probability of the stratum with these numbers of faults."""
-        return self._direct.probability
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
         """Makes as many runs as have so many shots, at least one; one that is not complete does not count."""

@@ -95,6 +95,5 @@ class UndetectedSets:
         """The sets that a join of so many halves finds: intp, shape (finds, size)."""
         self._check()
         self._round += 1
-        sizes, weights = halves.draws_of_sizes(number), halves.importance_weights(number)
-        found = self._study.join(*sizes, weights, self._seed, self._round, 1 << 26)
+        found = halves.found(self._study, number, self._seed, self._round, 1 << 26)
         return found["members"].reshape(-1, halves.weights[0]).astype(np.intp)

@@ -92,12 +92,12 @@ def _of_grafted_code(detector: int, place: Sequence[float]) -> DetectorKind:
     if len(place) < 4 or (len(place) > 4 and place[4] == _CULTIVATION):
         return _UNKNOWN
     color, kind = place[3], place[4] if len(place) > 4 else None
-    if kind == color and color in range(2 * _NUM_COLORS):
-        return _colored(int(color))
-    if kind in _OUTSIDE and color in range(2 * _NUM_COLORS):
-        basis: Basis = "X" if color < _NUM_COLORS else "Z"
-        if _OUTSIDE[int(kind)] == basis:
-            return DetectorKind(basis, None, False)
+    if color in range(2 * _NUM_COLORS):
+        inside = _colored(int(color))
+        if kind == color:
+            return inside
+        if kind in _OUTSIDE and _OUTSIDE[int(kind)] == inside.basis:
+            return DetectorKind(inside.basis, None, False)
     raise ValueError(f"D{detector} has the coordinates {tuple(place)}. {_REMEDY}")
 
 

@@ -16,10 +16,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ...._native import FaultSetStudy
 from ....base.arrays import Floats
 
 Draws = npt.NDArray[np.uint32]
@@ -78,6 +80,11 @@ class Halves:
         """The inverse densities, for each weight from 0 on; 0: sets of this weight are not found."""
         densities = self.densities(draws)
         return np.divide(1.0, densities, where=densities > 0, out=np.zeros(len(densities)))
+
+    def found(self, native: FaultSetStudy, draws: int, seed: int, number: int, most: int) -> dict[str, Any]:
+        """A join by the native search, random by its number; not complete if it found more than most sets."""
+        sizes, weights = self.draws_of_sizes(draws), self.importance_weights(draws)
+        return native.join(*sizes, weights, seed, number, most)
 
     @cached_property
     def scale(self) -> float:

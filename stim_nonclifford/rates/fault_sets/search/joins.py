@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from ...._native import FaultSetStudy
 from ....base.arrays import Floats, Integers
 from ...estimation.interval import COVERAGE
 from ...estimation.limits import Limits, price
@@ -174,11 +173,6 @@ class JoinedSets:
             return math.inf
         halves, times = self.next_joins(1.0)
         return times * price(halves=halves, sets=halves**2 / self.halves.scale * self._sets_of_density)
-
-    def found(self, native: FaultSetStudy, halves: int, seed: int, number: int) -> dict[str, Any]:
-        """A join by the native search, random by its number; not complete if there were too many sets."""
-        sizes, weights = self.halves.draws_of_sizes(halves), self.halves.importance_weights(halves)
-        return native.join(*sizes, weights, seed, number, int(self._limits.most_classes))
 
     def add(self, halves: int, found: dict[str, Any], outcomes: OutcomeClasses) -> None:
         """Adds a join, whose outcome classes were evaluated."""

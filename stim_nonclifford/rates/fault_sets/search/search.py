@@ -117,7 +117,9 @@ class Search:
         while True:
             self._report(f"weight {stratum.weights[0]}: {halves:.3g} halves of either kind")
             self._round += 1
-            found = stratum.found(self.native, halves, self._seed, self._round)
+            found = stratum.halves.found(
+                self.native, halves, self._seed, self._round, int(self.limits.most_classes)
+            )
             cost += price(halves=halves, sets=found["sets"])
             if found["is_complete"]:
                 break

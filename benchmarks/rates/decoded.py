@@ -82,7 +82,7 @@ class Problem:
     def probabilities(self, p: float) -> Floats:
         """The probability of each mechanism at another strength of the noise."""
         model = self._symptoms(surface_code(self.distance, p)).probabilities
-        return np.array([model[symptom] for symptom in self.model.symptoms])
+        return np.array([model[symptom] for symptom in self.model.probabilities])
 
     def fails(self, acts: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Whether the decoder fails on fault sets, given as bools of shape (sets, mechanisms)."""

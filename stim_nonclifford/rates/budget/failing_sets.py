@@ -66,7 +66,7 @@ class FailureStudy:
     @cached_property
     def _mechanism_of(self) -> Indices:
         """For each mechanism of the plan, that of the model, or -1: those that look the same are one."""
-        number = {symptom: k for k, symptom in enumerate(self.model.symptoms)}
+        number = {symptom: k for k, symptom in enumerate(self.model.probabilities)}
         parts = 2 if self.model.outcomes is None else 3
         plan, found = self._plan, np.full(self._plan.num_mechanisms, -1, dtype=np.intp)
         for k in range(plan.num_mechanisms):
@@ -131,9 +131,9 @@ class FailureStudy:
         for core in ranked:
             which = slice(example[core], example[core] + 1)
             row = rows_of(model, members[which], sets.numbers[which])
-            seen = _ones(row[0, : model.detector_words])
+            outputs = np.split(model.outputs(row)[0], [model.num_detectors])
+            seen, flipped = (np.flatnonzero(each).tolist() for each in outputs)
             causing = [plan_mechanisms[k][0] for k in core]
-            flipped = _ones(model.observables(row)[0])
             # The model ignores detectors that may fire.
             rows = [self._plan.constant, *(self._plan.effects.row(k) for k in causing)]
             symptoms = [symptom_of_row(self._plan, each.tolist(), model.num_detectors) for each in rows]
@@ -145,7 +145,7 @@ class FailureStudy:
                     share=cores[core] / len(sets),
                     probability=math.exp(log_probability[core]),
                     detectors=tuple(sorted({*seen, *ignored})),
-                    observables=flipped,
+                    observables=tuple(flipped),
                     predicted=tuple(sorted({*flipped} ^ {*wrong})),
                     causes=tuple(
                         tuple(cause for mechanism in plan_mechanisms[k] for cause in named.causes(mechanism))
@@ -193,8 +193,3 @@ def rows_of(model: FaultModel, members: Indices, numbers: Words) -> Words:
     flips: Words = np.concatenate([model.flips, nothing])
     rows = np.asarray(np.bitwise_xor.reduce(flips[members], axis=1) ^ model.base)
     return model.with_outcomes(rows, numbers)
-
-
-def _ones(words: Words) -> tuple[int, ...]:
-    bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little")
-    return tuple(np.flatnonzero(bits).tolist())

@@ -79,20 +79,22 @@ def decoded_rate(
         return Search(Parts(asked, shots, relative_error, deadline, own), report)
 
     search: Search | None = None
+    shots_needed = 0.0
     if asked.weight is None and listed_from:
         search = search_of(Partition((Stratum(model),), model), seeds[0])
         may_list = model.postselects and model.num_mechanisms > 0
         may_list &= model.outcomes is None or model.outcomes.can_be_divided
         if search.run(listed_from if may_list else _MOST_SHOTS) or not may_list:
             return search.result()
-        if search.accepted > _MOST_TIMES * probability_of_no_member(asked):
+        accepted, shots_needed = search.outlook()
+        if accepted > _MOST_TIMES * probability_of_no_member(asked):
             search.run(_MOST_SHOTS)
             return search.result()
     limit = deadline if search is None else deadline.part(MOST_TIME)
     try:
         found = partition(asked, relative_error, np.random.default_rng(seeds[1]), limit)
         leaves_too_much = found.unlisted_part(0) > relative_error
-        if search is None or not leaves_too_much or search.shots_needed > _MOST_SHOTS:
+        if search is None or not leaves_too_much or shots_needed > _MOST_SHOTS:
             of_sets = search_of(found, seeds[2])
             of_sets.run(_MOST_SHOTS)
             return of_sets.result()
@@ -177,15 +179,10 @@ class Search:
         else:
             self._parts.enumerate(part)
 
-    @property
-    def accepted(self) -> float:
-        """The probability that a shot is accepted, as far as is known."""
-        return float(self._parts.sums(self._parts.gaps()).accepted[0])
-
-    @property
-    def shots_needed(self) -> float:
-        """About how many shots the rate needs, whatever the gap."""
-        return float(self._parts.needed(self._parts.sums(self._parts.gaps()))[:, 0].sum())
+    def outlook(self) -> tuple[float, float]:
+        """The probability that a shot is accepted, as far as is known, and how many the rate needs, about."""
+        sums = self._parts.sums(self._parts.gaps())
+        return float(sums.accepted[0]), float(self._parts.needed(sums)[:, 0].sum())
 
     def _next_gap(self, sums: Sums, most_shots: int) -> int | None:
         """The gap that is not known yet and needs the fewest shots; None: none can be reached."""

@@ -69,13 +69,14 @@ class AcceptedSetSearch:
         if model.outcomes is not None:
             dependent = model.outcomes.dependent[: model.num_detectors]
         all_flips = np.vstack([model.flips, model.base])
-        flips = _detectors_of(model, all_flips)
+        flips = model.outputs(all_flips)[:, : model.num_detectors]
         self._flips, self._without = flips[:-1], flips[-1]
         self._steady = np.flatnonzero(~dependent)
         steady = model.rows_of_outputs((~dependent).astype(np.uint8)[np.newaxis])[0]
         self._steady_words = steady[: model.detector_words]
         # A set is accepted or not because of its signature and of the detectors that outcomes may flip.
-        uncertain = np.flatnonzero(_detectors_of(model, model.postselected[np.newaxis])[0] & ~certain)
+        postselected = model.outputs(model.postselected[np.newaxis])[0, : model.num_detectors]
+        uncertain = np.flatnonzero(postselected & ~certain)
         signatures = model.signatures(all_flips)
         self._deciding = np.hstack([signatures, words_of_bits(flips[:, uncertain])])
         self._outputs = all_flips[:, : all_flips.shape[1] - signatures.shape[1]]
@@ -131,12 +132,6 @@ class AcceptedSetSearch:
         return UndetectedSets(
             self._flips[:, detectors], self._without[detectors], self._odds, self._rng, self._check
         )
-
-
-def _detectors_of(model: FaultModel, rows: Words) -> Bools:
-    """The detectors of rows: bool, shape (rows, num_detectors)."""
-    packed = model.detectors(rows)
-    return np.unpackbits(packed, axis=1, bitorder="little", count=model.num_detectors).astype(np.bool_)
 
 
 def _together(flips: Words, members: Indices) -> Words:

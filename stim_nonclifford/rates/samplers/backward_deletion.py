@@ -53,12 +53,12 @@ class Lineages(Sampler):
         most_draws: Sequence[int] | None = None,
     ) -> None:
         self._starts = DirectSamples(stratum, classifier, most if self.starts_at_most else least, most)
-        self.least, self.most, self._most_draws = least, most, most_draws
+        self._most_draws = most_draws
         # By number of faults: Σw and Σw² of failing states.
         self.by_number: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
         # By number of faults: Σw before draws until a state fails with one more fault, and how many states.
         self._reached: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
-        super().__init__(stratum, classifier, stores_failures)
+        super().__init__(stratum, classifier, least, most, stores_failures)
 
     @property
     def probability(self) -> float:

@@ -26,12 +26,12 @@ class Sampler(ABC):
     """
 
     method: ClassVar[str]  # its name, for tables
-    least: int  # the least number of free faults
-    most: int  # the largest one
 
-    def __init__(self, stratum: Stratum, classifier: Classifier, stores_failures: bool = False) -> None:
-        self._stratum, self._classifier = stratum, classifier
-        self._stores_failures = stores_failures
+    def __init__(
+        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
+    ) -> None:
+        self._stratum, self._classifier, self._stores_failures = stratum, classifier, stores_failures
+        self.least, self.most = least, most  # the least number of free faults, and the largest one
         self.tally = Tally(classifier.num_observables, self.probability)
         self.found = FailingSets()
         self.cost = 0  # in flips of detection events: each fault set costs one more than it has faults
@@ -107,8 +107,7 @@ class DirectSamples(Sampler):
         stores_failures: bool = False,
         wrong_below: int | None = None,
     ) -> None:
-        self.least, self.most = least, most
-        super().__init__(stratum, classifier, stores_failures)
+        super().__init__(stratum, classifier, least, most, stores_failures)
         self._wrong_below = wrong_below
         self.tally = Tally(classifier.num_observables, self.probability, wrong_below)
 
@@ -151,8 +150,7 @@ class Enumeration(Sampler):
     def __init__(
         self, stratum: Stratum, classifier: Classifier, number: int, stores_failures: bool = False
     ) -> None:
-        self.least = self.most = number
-        super().__init__(stratum, classifier, stores_failures)
+        super().__init__(stratum, classifier, number, number, stores_failures)
         self._failing: list[tuple[Indices, Words, Floats]] = []
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:

@@ -109,11 +109,10 @@ class Splitting(Sampler):
     def __init__(
         self, stratum: Stratum, classifier: Classifier, least: int, wrong_from: int, top: int, floor: float
     ) -> None:
-        self.least, self.most = least, stratum.numbers.most
+        super().__init__(stratum, classifier, least, stratum.numbers.most)
         self._wrong_from, self._top, self._floor = wrong_from, top, floor
         self._levels: list[_Level] = []
         self._has_levels = False
-        super().__init__(stratum, classifier)
         self.tally: RunTally = RunTally(classifier.num_observables)
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:

@@ -135,7 +135,7 @@ def probabilities_of_sets(circuit: snc.Circuit) -> tuple[np.ndarray, np.ndarray]
     flips[:, list(expected[1])] = 1
     probabilities = np.ones(len(sets))
     for k, ((detectors, observables), odds) in enumerate(
-        zip(model.symptoms, np.exp(model.log_odds), strict=True)
+        zip(model.probabilities, np.exp(model.log_odds), strict=True)
     ):
         acts = (sets >> k & 1).astype(np.uint8)
         for detector in detectors:

@@ -128,27 +128,22 @@ def symptoms_of_flips(
     return Symptoms(expected=symptom(sorted(expected)), probabilities=probabilities, **facts)
 
 
-@dataclass(frozen=True)
-class FaultModel:
-    """The mechanisms of a circuit.
+@dataclass(frozen=True, kw_only=True)
+class FaultModel(Symptoms):
+    """The errors of a circuit as mechanisms, each with what it flips as a row of words.
 
     A row has words for the detectors, for the observables, and two for a hash value of the detectors: all
     three of a fault set are the exclusive or of those of its members. Where outputs depend on quantum
     outcomes, words for the signature follow, and ``with_outcomes`` flips what the outcomes flip.
     """
 
-    num_detectors: int
-    num_observables: int
     flips: Words  # shape (mechanisms, words): the row of each mechanism
     base: Words  # shape (words,): the row of the empty fault set
     log_odds: Floats  # shape (mechanisms,): ln(q / (1 - q))
     detector_words: int
     observable_words: int
-    symptoms: tuple[Symptom, ...]  # the symptom of each mechanism
     postselected: Words  # shape (detector_words,): the detectors that discard a shot
-    outcomes: Outcomes | None  # what quantum outcomes flip; None: outputs follow from the errors alone
     output_rows: Words  # shape (outputs, words): the row of each detector and each observable
-    ignored: frozenset[int]  # detectors that are left out
 
     @property
     def num_mechanisms(self) -> int:
@@ -163,6 +158,13 @@ class FaultModel:
     def observables(self, rows: Words) -> Words:
         """The words of the observables of rows."""
         return rows[:, self.detector_words : self.detector_words + self.observable_words]
+
+    def outputs(self, rows: Words) -> Bools:
+        """The detectors of rows, then the observables: shape (rows, num_detectors + num_observables)."""
+        words = np.ascontiguousarray(rows[:, : self.detector_words + self.observable_words])
+        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
+        first = 64 * self.detector_words
+        return np.hstack([bits[:, : self.num_detectors], bits[:, first : first + self.num_observables]])
 
     @property
     def postselects(self) -> bool:
@@ -241,18 +243,14 @@ def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultMod
         mask[detector >> 6] |= np.uint64(1 << (detector & 63))
     probabilities = np.array(list(circuit.probabilities.values()))
     return FaultModel(
-        num_detectors=circuit.num_detectors,
-        num_observables=circuit.num_observables,
+        **vars(circuit),
         flips=flips[: len(symptoms)],
         base=flips[len(symptoms)],
         log_odds=np.log(probabilities) - np.log1p(-probabilities),
         detector_words=detector_words,
         observable_words=observable_words,
-        symptoms=symptoms,
         postselected=mask,
-        outcomes=circuit.outcomes,
         output_rows=flips[len(symptoms) + 1 :],
-        ignored=circuit.ignored,
     )
 
 

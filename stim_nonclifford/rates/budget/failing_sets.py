@@ -34,8 +34,6 @@ from ..results.error_budget import ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms
 from .noise_sources import noise_sources
 
-Core = tuple[int, ...]
-
 _MOST_SETS = 2048
 """Failing sets that are reduced to minimal ones. Doubled, shares of failures have errors smaller by 1.4."""
 
@@ -159,7 +157,7 @@ class FailureStudy:
 
 def cores_of(
     model: FaultModel, members: Indices, numbers: Words, fails: Callable[[Words], Bools]
-) -> tuple[list[Core], Indices]:
+) -> tuple[list[tuple[int, ...]], Indices]:
     """The failing sets without the members that can be left out, the least probable first; and what is left.
 
     A member that could not be left out is tried again after others are gone. Coins, which are no faults, stay

@@ -82,14 +82,14 @@ def decoded_rate(
     shots_needed = 0.0
     if asked.weight is None and listed_from:
         search = search_of(Partition((Stratum(model),), model), seeds[0])
-        may_list = model.postselects and model.num_mechanisms > 0
+        may_list = bool(model.postselected.any()) and model.num_mechanisms > 0
         may_list &= model.outcomes is None or model.outcomes.can_be_divided
         if search.run(listed_from if may_list else _MOST_SHOTS) or not may_list:
-            return search.result()
+            return result_of(search.parts)
         accepted, shots_needed = search.outlook()
         if accepted > _MOST_TIMES * probability_of_no_member(asked):
             search.run(_MOST_SHOTS)
-            return search.result()
+            return result_of(search.parts)
     limit = deadline if search is None else deadline.part(MOST_TIME)
     try:
         found = partition(asked, relative_error, np.random.default_rng(seeds[1]), limit)
@@ -97,7 +97,7 @@ def decoded_rate(
         if search is None or not leaves_too_much or shots_needed > _MOST_SHOTS:
             of_sets = search_of(found, seeds[2])
             of_sets.run(_MOST_SHOTS)
-            return of_sets.result()
+            return result_of(of_sets.parts)
     except (ResourceLimitError, TimeIsOver) as error:
         if search is None:
             if isinstance(error, ResourceLimitError):
@@ -108,14 +108,14 @@ def decoded_rate(
                 " soft_desaturated_gap."
             ) from None
     search.run(_MOST_SHOTS)
-    return search.result()
+    return result_of(search.parts)
 
 
 class Search:
     """Draws and enumerates parts until the rate is known at all gaps that can be reached."""
 
     def __init__(self, parts: Parts, report: Callable[[str], None]) -> None:
-        self._parts, self._report = parts, report
+        self.parts, self._report = parts, report
         self._refined: set[int] = set()
         report(f"{len(parts.strata)} strata, {len(parts.every)} parts")
 
@@ -124,7 +124,7 @@ class Search:
 
         Gaps that need more than ``most_shots`` are left aside.
         """
-        parts = self._parts
+        parts = self.parts
         try:
             if sum(each.sampler.size for each in parts.every) <= MANY_SHOTS:
                 for each in parts.every:
@@ -149,7 +149,7 @@ class Search:
 
         A stratum that needs very many shots gets another sampler before.
         """
-        parts = self._parts
+        parts = self.parts
         while True:
             sums = parts.sums(gaps := parts.gaps())
             if (place := self._next_gap(sums, most_shots)) is None:
@@ -168,25 +168,25 @@ class Search:
 
     def _take(self, number: int, growth: float) -> None:
         """Draws so many times the shots that a part has."""
-        chosen = self._parts.counted[number]
+        chosen = self.parts.counted[number]
         shots = math.ceil(growth * chosen.sampler.tally.samples)
         self._draw(chosen, min(max(shots, FIRST_SHOTS), MOST_AT_ONCE))
 
     def _draw(self, part: Part, shots: int) -> None:
         """Draws so many shots, or enumerates the part. What was drawn when time is over is counted."""
         if part.sampler.size > shots:
-            part.sampler.take(shots, part.rng, self._parts.deadline)
+            part.sampler.take(shots, part.rng, self.parts.deadline)
         else:
-            self._parts.enumerate(part)
+            self.parts.enumerate(part)
 
     def outlook(self) -> tuple[float, float]:
         """The probability that a shot is accepted, as far as is known, and how many the rate needs, about."""
-        sums = self._parts.sums(self._parts.gaps())
-        return float(sums.accepted[0]), float(self._parts.needed(sums)[:, 0].sum())
+        sums = self.parts.sums(self.parts.gaps())
+        return float(sums.accepted[0]), float(self.parts.needed(sums)[:, 0].sum())
 
     def _next_gap(self, sums: Sums, most_shots: int) -> int | None:
         """The gap that is not known yet and needs the fewest shots; None: none can be reached."""
-        parts, is_limited = self._parts, self._parts.deadline.is_limited
+        parts, is_limited = self.parts, self.parts.deadline.is_limited
         missing = np.flatnonzero(sums.relative_errors > parts.wanted)
         if not len(missing):
             return None
@@ -205,13 +205,9 @@ class Search:
         return place if is_worth_it or refinement(parts, sums, place, self._refined) is not None else None
 
     def _show(self, sums: Sums, place: int, gap: int) -> None:
-        parts, at = self._parts, f" at gap {gap}" if self._parts.asked.confidence else ""
+        parts, at = self.parts, f" at gap {gap}" if self.parts.asked.confidence else ""
         rate = sums.wrong[place] / max(sums.accepted[place], 1e-300)
         self._report(
             f"{parts.taken:,} shots, {parts.classifier.decoded:,} decodes, {parts.deadline.seconds:.0f} s:"
             f" {rate:.3g} ± {sums.relative_errors[place]:.2g}{at}"
         )
-
-    def result(self) -> LogicalErrorRate:
-        """The result; refused if no shot was accepted, if none is wrong, or if the decoder is random."""
-        return result_of(self._parts)

@@ -1,7 +1,4 @@
-"""Samplers of rare failures, for strata of which very many shots are needed otherwise.
-
-All shots without a gap are sampled by backward deletion, and wrong shots from some gap on by splitting.
-"""
+"""Samplers of rare failures, for strata of which very many shots are needed otherwise (``estimate``)."""
 
 from __future__ import annotations
 

@@ -45,9 +45,8 @@ def refuse(reason: str, *, checks_are_weak: bool = True) -> NoReturn:
     )
 
 
-def cause_of(compiled: CompiledCircuit, plan: SamplingPlan, postselected: Sequence[int]) -> str:
+def cause_of(compiled: CompiledCircuit, plan: SamplingPlan, detectors: Sequence[int]) -> str:
     r"""Why the checks of a circuit leave much, if rotations are the cause: sentences, or nothing."""
-    detectors = [output for output in postselected if output < compiled.program.num_detectors]
     dependent = int(np.count_nonzero(outcome_dependent(compiled)[detectors]))
     if not dependent:
         return ""

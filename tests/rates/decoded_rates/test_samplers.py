@@ -25,6 +25,7 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
 from stim_nonclifford.rates.decoded_rates.partition import Partition, partition
 from stim_nonclifford.rates.decoded_rates.parts import Parts
 from stim_nonclifford.rates.decoded_rates.questions import DecodingProblem
+from stim_nonclifford.rates.decoded_rates.result import result_of
 from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
 from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
@@ -394,7 +395,7 @@ def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pyt
     shots = Partition((case.stratum,), case.model)
     search = Search(Parts(asked, shots, 0.01, FOREVER, seed), lambda _: None)
     assert search.run(1 << 22)
-    rate, exact = search.result(), float(case.wrong.sum())
+    rate, exact = result_of(search.parts), float(case.wrong.sum())
     assert "backward deletion" in {each.method for each in rate.strata}
     assert rate.standard_error <= 0.01 * rate.logical_error_rate
     assert abs(rate.logical_error_rate - exact) < SIGNIFICANT * rate.standard_error
@@ -418,11 +419,11 @@ def test_a_curve_has_splitting_where_wrong_shots_are_rare(monkeypatch: pytest.Mo
     """At all gaps as the exact sums: those below some gap are sampled directly, others by splitting."""
     case, search = search_of_gaps(monkeypatch)
     assert search.run(1 << 22)
-    found = search.result()
+    found = result_of(search.parts)
     assert [each.method for each in found.strata] == ["direct samples, splitting"]
     for gap, exact in zip(case.gaps, case.exact.sum(axis=0).T, strict=True):
         point = next(each for each in found.gap_curve if each.gap >= gap)
-        tally = np.sum([each.sampler.tally.means(np.array([gap])) for each in search._parts.counted], axis=0)
+        tally = np.sum([each.sampler.tally.means(np.array([gap])) for each in search.parts.counted], axis=0)
         assert point.relative_error <= 0.1
         assert abs(tally[WRONG, 0] - exact[WRONG]) < SIGNIFICANT * 0.1 * exact[WRONG]
         assert tally[ACCEPTED, 0] == pytest.approx(exact[ACCEPTED], rel=0.01)

@@ -166,14 +166,9 @@ class FaultModel(Symptoms):
         first = 64 * self.detector_words
         return np.hstack([bits[:, : self.num_detectors], bits[:, first : first + self.num_observables]])
 
-    @property
-    def postselects(self) -> bool:
-        """Whether there are detectors that discard a shot."""
-        return bool(self.postselected.any())
-
     def fired(self, rows: Words) -> Integers:
         """How many of the detectors that discard a shot fire in rows."""
-        if not self.postselects:
+        if not self.postselected.any():
             return np.zeros(len(rows), dtype=np.int64)
         events = np.ascontiguousarray(rows[:, : self.detector_words] & self.postselected)
         return np.unpackbits(events.view(np.uint8), axis=1).sum(axis=1, dtype=np.int64)

@@ -4,8 +4,7 @@ Red X and green Z detectors of the color code are postselected, so that errors f
 A model without the errors that flip a postselected detector forgets pairs of them: two errors that flip the
 same one leave it silent, and the shot is kept. So here these errors stay. An error that flips a red, a green
 and a blue detector becomes three edges, each from one of them to a node that stands for the other two. Two
-errors that have two detectors in common are then a path through that node. The node itself never fires. The
-published end-to-end results were decoded like that (arXiv 2409.17595).
+errors that have two detectors in common are then a path through that node. The node itself never fires.
 
 In a triangular color code, closed paths through all three sides would flip the observable. So where all of
 the code is a color code, postselected detectors are no ends of paths, and stand for pairs alone: an error at

@@ -42,10 +42,8 @@ def possible_tiles(errors: Sequence[ModelError], colors: Mapping[int, int]) -> l
     """The logical operator of a basis as a tile outside of a boundary: for each color, the likeliest first.
 
     All tiles have the same observables. There are none if closed loops of errors flip every sum of
-    observables, so that none of them belongs to this basis, or if no error at a boundary flips one.
-
-    Raises:
-        ValueError: There is more than one logical operator.
+    observables, so that none of them belongs to this basis, or if no error at a boundary flips one. A
+    ``ValueError`` says that there is more than one logical operator.
 
     Examples:
         A triangle of three tiles, the Steane code. Every error flips the observable.

@@ -12,6 +12,7 @@ probabilities as weights, n = 1, and neither a variance nor a bound.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -238,11 +239,9 @@ class FailingSets:
 
     def equally_likely(self, count: int) -> FailingSets:
         """At most so many sets, each about as often as it is likely."""
-        found = FailingSets(limited=False)
+        found = copy.copy(self)  # its arrays are replaced
         # The members of a set are known by now: the choice need not depend on a seed.
-        rng = np.random.default_rng(0)
-        found.add(self.members, self.numbers, self.weights, self.owners, rng)
-        found._resample(count, float(count), rng)
+        found._resample(count, float(count), np.random.default_rng(0))
         return found
 
     def _resample(self, count: int, total: float, rng: np.random.Generator) -> None:

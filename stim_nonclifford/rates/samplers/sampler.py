@@ -194,6 +194,4 @@ class Enumeration(Sampler):
             numbers[waiting] = rng.integers(1 << 64, size=len(waiting), dtype=np.uint64)
             rows = self._stratum.model.with_outcomes(bare[waiting], numbers[waiting])
             waiting = waiting[~self._classifier.fails(rows)]
-        fails = np.ones(len(bare), dtype=np.bool_)
-        fails[waiting] = False
-        return numbers, fails
+        return numbers, ~np.isin(np.arange(len(bare)), waiting)

@@ -48,10 +48,8 @@ _UNKNOWN = DetectorKind(None, None, True)
 def detector_kinds(model: stim.DetectorErrorModel) -> list[DetectorKind]:
     r"""The kinds of the detectors of a model, by their coordinates.
 
-    Red X and green Z checks of the color code are postselected: errors flip at most two of the others.
-
-    Raises:
-        ValueError: The coordinates follow neither of the conventions.
+    Red X and green Z checks of the color code are postselected: errors flip at most two of the others. A
+    ``ValueError`` says that the coordinates follow neither of the conventions.
 
     Examples:
         >>> grafted = "detector(0, 0, 0, 0, 0) D0\ndetector(0, 0, 0, 5, 5) D1\ndetector(1, 0, 0, 3, 7) D2"

@@ -45,19 +45,18 @@ class Mechanisms:
     base: Words  # shape (words,): the effect of the empty set
 
     @property
-    def most_members(self) -> int:
-        """The largest weight of a fault set."""
-        return int(np.count_nonzero(self.sites < 0)) + len(np.unique(self.sites[self.sites >= 0]))
+    def odds_of_members(self) -> list[float]:
+        """The odds of whatever a set may hold at most once: a free mechanism, or any choice of a site."""
+        sites = np.unique(self.sites[self.sites >= 0])
+        of_sites = (float(self.odds[self.sites == site].sum()) for site in sites)
+        return [*self.odds[self.sites < 0].tolist(), *of_sites]
 
     def masses(self, max_weight: int) -> Floats:
         """The sum of the odds of all sets of each weight up to one: elementary symmetric polynomials."""
-        groups = list(self.odds[self.sites < 0])
-        for site in np.unique(self.sites[self.sites >= 0]):
-            groups.append(float(self.odds[self.sites == site].sum()))
         masses = np.zeros(max_weight + 1)
         masses[0] = 1
-        for weight in groups:
-            masses[1:] += weight * masses[:-1]
+        for odds in self.odds_of_members:
+            masses[1:] += odds * masses[:-1]
         return masses
 
     def with_flipped_observable(self) -> Mechanisms:

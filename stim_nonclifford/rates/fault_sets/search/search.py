@@ -41,7 +41,7 @@ class Search:
         self.factor = mechanisms.nothing * mechanisms.coin_factor
         self.native = native_search(plan, mechanisms, threads, limits.max_bytes)
         self.outcomes = OutcomeClasses(self.native, plan.num_outputs, column)
-        self.max_weight = min(MAX_WEIGHT, mechanisms.most_members)
+        self.max_weight = min(MAX_WEIGHT, len(mechanisms.odds_of_members))
         self.masses = mechanisms.masses(self.max_weight)  # the total odds of all sets of each weight
         self.strata: list[FaultSetStratum] = []  # from weight 0 on; only the last one may be of several
         self.spent, self._prepared = 0.0, self.deadline.seconds  # what it cost so far, by fixed prices

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
@@ -231,7 +230,8 @@ def deletion(
         assert part.found.weights.sum() == pytest.approx(mean_of(part.tally) * samples)
     exact = case.wrong[: start + 1]
     often = exact > 1e-3 * exact.max()
-    assert (np.abs(means - exact) <= SIGNIFICANT * np.sqrt(variances) + 1e-9 * exact)[often].all()
+    errors = SIGNIFICANT * np.sqrt(np.maximum(variances, 0.0)) + 1e-9 * exact
+    assert (np.abs(means - exact) <= errors)[often].all()
     assert (means > 0)[often].all()
     return parts, case.exact[: start + 1].sum(axis=0)
 
@@ -276,15 +276,15 @@ Draw = Callable[[Case, int], tuple[list[Sampler], np.ndarray]]
 SAMPLERS: list[Draw] = [enumerated, direct, plain, deletion, limited_deletion, accepted_sets, splitting]
 
 
-def deviation(case: Case, draw: Draw, samples: int) -> np.ndarray:
-    """The differences from exact sums, in standard errors: shape (2, gaps)."""
+def compared(case: Case, draw: Draw, samples: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Estimates, their standard errors and the exact sums, each of shape (2, gaps)."""
     parts, exact = draw(case, samples)
     means = np.sum([part.tally.means(case.gaps)[:2] for part in parts], axis=0)
     variances = np.sum([part.tally.variances(case.gaps)[0][:2] for part in parts], axis=0)
     bounds = sum(part.tally.bound**2 for part in parts)
     if draw in (deletion, limited_deletion):  # how many shots are accepted is no question there
         means[ACCEPTED], variances[ACCEPTED] = exact[ACCEPTED], 0.0
-    return np.asarray(np.abs(means - exact) / (np.sqrt(variances + bounds) + 1e-9 * exact + 1e-300))
+    return means, np.sqrt(variances + bounds) + 1e-9 * exact + 1e-300, exact
 
 
 @pytest.mark.parametrize(
@@ -300,91 +300,75 @@ def deviation(case: Case, draw: Draw, samples: int) -> np.ndarray:
 )
 def test_samplers_are_without_a_bias(name: str, draw: Draw) -> None:
     """P(accepted, gap) and P(accepted and wrong, gap), within 5.5 standard errors."""
-    assert deviation(CASES[name](), draw, 40_000).max() < SIGNIFICANT
+    means, errors, exact = compared(CASES[name](), draw, 40_000)
+    assert (np.abs(means - exact) < SIGNIFICANT * errors).all()
 
 
-def three(bits: np.ndarray) -> np.ndarray:
-    return np.asarray(bits[:, :7].sum(axis=1) >= 3)
+def assert_right_to_one_percent(mean: float, error: float, exact: float, factor: float = 1.01) -> None:
+    """A right mean, and so small an error that one too large by the factor would be seen."""
+    assert abs(mean - exact) < SIGNIFICANT * error
+    assert abs(factor * mean - exact) > SIGNIFICANT * factor * error
 
 
-@pytest.mark.parametrize("factor", [1.0, 1.01])
-@pytest.mark.parametrize("draw", SAMPLERS, ids=lambda draw: draw.__name__)
-def test_a_weight_that_is_one_percent_too_large_is_seen(
-    draw: Draw, factor: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A decoder that is wrong where three of seven flips happen, or with a mask: weights vary little."""
-    case = of_flips([0.4, 0.42, 0.4, 0.39, 0.4, 0.41, 0.4], three)
+@pytest.mark.parametrize(
+    ("draw", "samples"),
+    [
+        (enumerated, 0),
+        (direct, 4_000),
+        (plain, 120_000),
+        (deletion, 4_000),
+        (limited_deletion, 4_000),
+        (accepted_sets, 160_000),
+        (splitting, 40_000),
+    ],
+)
+def test_a_weight_that_is_one_percent_too_large_would_be_seen(draw: Draw, samples: int) -> None:
+    """A decoder that is wrong where two of seven flips happen, or with a mask: weights vary little."""
+    case = of_flips([0.4, 0.42, 0.4, 0.39, 0.4, 0.41, 0.4], lambda bits: bits.sum(axis=1) >= 2)
     if draw is accepted_sets:
-        case = with_pymatching(repetition_code(0.4, distance=3, rounds=1), (0,))
-    values = Sampler._values
-    monkeypatch.setattr(Sampler, "_values", staticmethod(lambda *given: factor * values(*given)))
-    try:
-        found = float(deviation(case, draw, 400_000)[WRONG, 0])
-    except AssertionError:  # of one of the numbers of faults already
-        found = math.inf
-    assert (found > SIGNIFICANT) == (factor > 1)
+        case = with_pymatching(repetition_code(0.7, distance=3, readout=0.2), (0,))
+    means, errors, exact = compared(case, draw, samples)
+    assert_right_to_one_percent(means[WRONG, 0], errors[WRONG, 0], exact[WRONG, 0])
 
 
-@pytest.mark.parametrize("name", ["none", "odds outside", "draws"])
-def test_a_weight_within_lineages_that_is_one_percent_too_large_is_seen(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case = of_flips([0.1, 0.12, 0.1, 0.09, 0.1, 0.11, 0.1, 0.1], three)
-    if name == "odds outside":
-        original = FaultNumbers.odds_outside
-        monkeypatch.setattr(FaultNumbers, "odds_outside", lambda self, sets: original(self, sets) / 1.01)
-        # The draws go by the same sum, so that one fault in a hundred of them would be one too far.
-        monkeypatch.setattr(FaultNumbers, "outside", _outside_by_rejection)
-    elif name == "draws":
-        until_failing = BackwardDeletion._draws_until_failing
-
-        def more(*arguments: Any) -> tuple[np.ndarray, np.ndarray]:
-            draws, never = until_failing(*arguments)
-            return 1.01 * draws, never
-
-        monkeypatch.setattr(BackwardDeletion, "_draws_until_failing", more)
+def test_a_weight_within_lineages_that_is_one_percent_too_large_would_be_seen() -> None:
+    """P(three flips, of seven), from five: a factor in the weight of each deletion acts twice."""
+    case = of_flips([0.1, 0.12, 0.1, 0.09, 0.1, 0.11, 0.1, 0.1], lambda bits: bits[:, :7].sum(axis=1) >= 3)
     found = BackwardDeletion(case.stratum, case.classifier, 3, 5)
-    found.take(300_000, np.random.default_rng(31), FOREVER)
+    found.take(100_000, np.random.default_rng(31), FOREVER)
     mean, square = found.by_number[:, 3] / found.tally.samples
     error = math.sqrt((square - mean**2) / found.tally.samples)
-    assert error < 0.0016 * mean
-    assert (abs(mean - case.wrong[3]) > SIGNIFICANT * error) == (name != "none")
+    assert_right_to_one_percent(mean, error, case.wrong[3], 1.01**2)
 
 
-@pytest.mark.parametrize("factor", [1.0, 1.01])
-def test_a_weight_above_a_level_that_is_one_percent_too_large_is_seen(
-    factor: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """P(three of seven flips), of which the gap has a level; direct samples are those below it."""
-    case = of_flips([0.4, 0.42, 0.4, 0.39, 0.4, 0.41, 0.4], three)
+def test_a_weight_above_a_level_that_is_one_percent_too_large_would_be_seen() -> None:
+    """P(two of seven flips), of which the gap has a level; direct samples are those below it."""
+    case = of_flips([0.4, 0.42, 0.4, 0.39, 0.4, 0.41, 0.4], lambda bits: bits.sum(axis=1) >= 2)
 
     def predict(dets: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
         number = np.unpackbits(dets, axis=1, bitorder="little").sum(axis=1)
-        return (number >= 3).astype(np.uint8)[:, np.newaxis], np.where(number >= 3, 30, 10).astype(np.int64)
+        return (number >= 2).astype(np.uint8)[:, np.newaxis], np.where(number >= 2, 30, 10).astype(np.int64)
 
-    run = Splitting._run
-
-    def changed(*given: Any, **options: Any) -> Iterator[Any]:
-        for level, (below, weight) in enumerate(run(*given, **options)):
-            yield below, weight * factor if level else weight
-
-    monkeypatch.setattr(Splitting, "_run", changed)
     found = Splitting(case.stratum, Classifier(case.model, predict, FOREVER), 0, 30, 30, 0.0)
-    found.take(1_200_000, np.random.default_rng(3), FOREVER)
-    mean, error = mean_of(found.tally), math.sqrt(found.tally.variances()[0][WRONG, 0])
-    assert error < 0.0015 * mean
-    assert (abs(mean - case.wrong.sum()) > SIGNIFICANT * error) == (factor > 1)
+    found.take(240_000, np.random.default_rng(3), FOREVER)
+    error = math.sqrt(found.tally.variances()[0][WRONG, 0])
+    assert_right_to_one_percent(mean_of(found.tally), error, case.wrong.sum())
 
 
-def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    found = rng.choice(len(self.odds), size=len(sets), p=self.odds / self.odds.sum())
-    while (inside := (sets == found[:, np.newaxis]).any(axis=1)).any():
-        found[inside] = rng.choice(len(self.odds), size=int(inside.sum()), p=self.odds / self.odds.sum())
-    return found
-
-
-@pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name and name != "gaps"])
-def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "relative_error"),
+    # Of unequal mechanisms, the weights vary most.
+    [
+        ("surface code", 0.01),
+        ("unequal mechanisms", 0.02),
+        ("T outcomes", 0.01),
+        ("coins", 0.01),
+        ("exclusive errors", 0.01),
+    ],
+)
+def test_sums_over_fault_numbers_without_enumeration(
+    name: str, relative_error: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
     monkeypatch.setattr(refinements, "MANY_SHOTS", 0)
     case = CASES[name]()
@@ -393,11 +377,11 @@ def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pyt
     asked = DecodingProblem(symptoms, CompiledRateDecoder("any", case.predict), none, None, False)
     seed = np.random.SeedSequence(6)
     shots = Partition((case.stratum,), case.model)
-    search = Search(Parts(asked, shots, 0.01, FOREVER, seed), lambda _: None)
+    search = Search(Parts(asked, shots, relative_error, FOREVER, seed), lambda _: None)
     assert search.run(1 << 22)
     rate, exact = result_of(search.parts), float(case.wrong.sum())
     assert "backward deletion" in {each.method for each in rate.strata}
-    assert rate.standard_error <= 0.01 * rate.logical_error_rate
+    assert rate.standard_error <= relative_error * rate.logical_error_rate
     assert abs(rate.logical_error_rate - exact) < SIGNIFICANT * rate.standard_error
     assert rate.interval[0] < rate.logical_error_rate < rate.interval[1]
 

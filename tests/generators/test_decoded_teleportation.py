@@ -53,10 +53,7 @@ def test_nothing_happens_without_noise(given: str, s_gate: str, magic: str, gate
 
 
 def test_distance_seven_is_better_than_five() -> None:
-    """Seeds 1 and 2. At d=5 some 1.1e-3 of the shots fail, at d=7 some 2e-4: each bound is six standard errors away."""
-    assert (
-        not decoded(7, noise="none").compile_detector_sampler(seed=1, decoder="pymatching").sample(500).any()
-    )
+    """Seed 2. At d=5 some 1.1e-3 of the shots fail, at d=7 some 2e-4: each bound is six standard errors away."""
     failures = {}
     for distance in (5, 7):
         sampler = decoded(distance).compile_detector_sampler(seed=2, decoder="pymatching")

@@ -41,7 +41,7 @@ def test_without_noise_the_process_is_the_ideal_one(options: dict[str, Any]) -> 
     assert not detectors.any()
     assert not observables.any()
     assert observables.shape[1] == 2
-    if options.get("gate") != "S":
+    if not options:
         wrong = snc.Circuit(str(circuit).replace("SPP_DAG[T]", "SPP[T]", 1))
         _, observables = wrong.compile_detector_sampler(seed=3, decoder="pymatching").sample(
             200, separate_observables=True

@@ -32,12 +32,17 @@ def test_leading_terms(distance: int, fault_distance: int, coefficient: float) -
 
 
 def test_sets_of_three_in_d5() -> None:
-    """Nine sets: six with 1/32 and three with 1/16, each as an exact calculation for its faults says."""
-    circuit = cultivation_circuit(5, 1e-3)
+    """Nine sets: six with 1/32 and three with 1/16, each as an exact calculation for its faults says.
+
+    Together they make the leading term (574/375) p^3 of arXiv 2609.18922.
+    """
+    p = 1e-12
+    circuit = cultivation_circuit(5, p)
     malignant = circuit.malignant_sets(threads=2, postselection_mask="all")
     assert Counter(round(each.kept_and_wrong, 12) for each in malignant) == {1 / 32: 6, 1 / 16: 3}
     contributions = [each.probability * each.kept_and_wrong for each in malignant]
     assert contributions == sorted(contributions, reverse=True)
+    assert sum(contributions) / (p / (1 - p)) ** 3 == pytest.approx(574 / 375, rel=1e-7)
     for each in malignant:
         assert each.weight == len(each.faults) == 3
         fate = circuit.outcome_probabilities(each.faults, postselection_mask="all")

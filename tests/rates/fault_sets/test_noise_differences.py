@@ -126,7 +126,6 @@ def predictions_of(circuit: snc.Circuit) -> dict[int, bool]:
     ("text", "decoder", "is_postselected"),
     [
         (CHECKED_TWICE, None, True),
-        (CHECKED_TWICE, None, False),
         (LEAVES_FROM_ONE, None, True),
         (DECODED, "pymatching", False),
     ],
@@ -206,8 +205,17 @@ def test_pairs_of_shots_have_common_random_numbers() -> None:
         assert each.difference_error < 1.6 * of_pairs
     independent = 2**0.5 * budget.standard_error
     assert sum(each.difference_error < 0.6 * independent for each in budget.groups) >= 3
-    again = circuit.error_budget("noise", decoder="pymatching", shots=shots, seed=4, threads=2)
-    assert again == budget
+
+
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
+def test_differences_do_not_depend_on_threads() -> None:
+    budgets = [
+        snc.Circuit(DECODED).error_budget(
+            "noise", decoder="pymatching", shots=50_000, seed=4, threads=threads
+        )
+        for threads in (1, 2)
+    ]
+    assert budgets[0] == budgets[1]
 
 
 def test_groups_of_differences() -> None:

@@ -156,7 +156,7 @@ def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch:
     monkeypatch.setattr(search_module, "native_search", lambda *_: study)
     monkeypatch.setattr(limits_module, "time", study)
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
-    found = estimate(circuit, Limits(max_seconds=10.0), 1)
+    found = estimate(circuit, Limits(0.04, max_seconds=10.0), 1)
     assert [share.method == "enumerated" for share in found.strata[:4]] == [True, True, True, False]
     assert abs(found.logical_error_rate - 8.982790954e-7) < 5 * found.standard_error
     assert found.standard_error < 0.05 * found.logical_error_rate

@@ -71,7 +71,7 @@ def assert_equal(found: list[Law], expected: list[Law]) -> None:
         *((3, injection, 3000) for injection in INJECTION_CHOICES),
         (5, "unitary", 20_000),
         *(slow(5, injection, 20_000) for injection in ("bell", "degenerate")),
-        (7, "unitary", 20_000),
+        (7, "unitary", 6_000),
     ],
 )
 def test_cultivation(distance: int, injection: str, draws: int) -> None:

@@ -54,9 +54,9 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize("command", ["sample", slow("detect"), slow("plan"), "diagram"])
+@pytest.mark.parametrize("command", ["sample", slow("diagram")])
 def test_circuits_come_from_standard_input(command: str, here: Path) -> None:
-    flags = ("--shots", "3", "--seed", "5") if command in ("sample", "detect") else ()
+    flags = ("--shots", "3", "--seed", "5") if command == "sample" else ()
     piped = subprocess.run(
         [*COMMAND, command, *flags], input=CIRCUIT.encode(), capture_output=True, check=True
     )
@@ -156,7 +156,7 @@ def test_closed_streams(command: str, result: str, here: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
-@pytest.mark.parametrize("command", ["sample", slow("detect"), "plan"])
+@pytest.mark.parametrize("command", ["sample", slow("plan")])
 def test_full_disk(command: str, here: Path, environment: dict[str, str]) -> None:
     with open("/dev/full", "wb") as full:
         arguments = [*COMMAND, command, "--in", "c.stim"]
@@ -176,7 +176,6 @@ def unread_bytes(pipe: int) -> int:
     "arguments",
     [
         ("sample", "--in", "c.stim", "--shots", FOREVER),
-        ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"),
         ("sample",),  # waits for the rest of a circuit
     ],
     ids=" ".join,

@@ -138,9 +138,9 @@ def given_heralds(
 
 
 def test_heralds_change_the_probabilities_of_edges() -> None:
-    """120 models of seed 5 with two heralds, for all combinations of them that fire."""
+    """60 models of seed 5 with two heralds, for all combinations of them that fire."""
     compared = 0
-    for k in range(120):
+    for k in range(60):
         rng = np.random.default_rng([5, k])
         base = random_model(rng)
         num_detectors = base.num_detectors
@@ -169,7 +169,7 @@ def test_heralds_change_the_probabilities_of_edges() -> None:
                 given = given_heralds(errors, text + declared, frozenset(fired))
                 cases[sum(1 << herald for herald in fired)] = given
         compared += assert_exact(model, cases)
-    assert compared > 3000
+    assert compared > 1500
 
 
 def test_rings() -> None:

@@ -22,7 +22,12 @@ LEAST = COVERAGE - 5 * (COVERAGE * (1 - COVERAGE) / REPETITIONS) ** 0.5
 
 
 def coverage(masses: np.ndarray, values: np.ndarray, relative_error: float, seed: int) -> float:
-    """How often the interval of a drawn weight holds the sum of masses times values, all at most 1."""
+    """How often the interval of a drawn weight holds the sum of masses times values, all at most 1.
+
+    Poisson numbers of events of one size are together another one.
+    """
+    values, sizes = np.unique(values, return_inverse=True)
+    masses = np.bincount(sizes, masses)
     truth = float(masses @ values)
     spacing = float((relative_error * truth) ** 2 / (masses @ values**2))
     random = np.random.default_rng([seed, int(1 / relative_error)])
@@ -41,9 +46,8 @@ def coverage_of_counts(
     return covered / REPETITIONS
 
 
-@pytest.mark.parametrize("relative_error", [0.5, 0.3, 0.1, 0.05, 0.02])
 @pytest.mark.parametrize("weight", [2, 3])
-def test_sets_of_cultivation(weight: int, relative_error: float) -> None:
+def test_sets_of_cultivation(weight: int) -> None:
     circuit = snc.Circuit(cultivation.cultivation_circuit(distance=3, p=1e-3))
     known = search_of(planned(circuit, "all", None).plan(), Limits(), 0, 1, progress=False)
     enumerate_to(known, weight)
@@ -52,16 +56,15 @@ def test_sets_of_cultivation(weight: int, relative_error: float) -> None:
     values = probabilities[exact.classes]
     masses = exact.coefficients(len(probabilities))[exact.classes]
     malignant = values > 0
-    assert coverage(masses[malignant], values[malignant], relative_error, weight) >= LEAST
+    for relative_error in (0.5, 0.3, 0.1, 0.05, 0.02):
+        assert coverage(masses[malignant], values[malignant], relative_error, weight) >= LEAST
 
 
 @pytest.mark.parametrize("relative_error", [0.5, 0.2, 0.1])
 @pytest.mark.parametrize("rarity", [1.0, 1e-2, 1e-3])
 def test_rare_heavy_sets(rarity: float, relative_error: float) -> None:
     """Half of the sum is in sets that are rare, and certain to be wrong; the others seldom are."""
-    light = np.full(1000, 1.0), np.full(1000, 0.5 * rarity)
-    heavy = np.array([0.5 * 1000 * rarity]), np.array([1.0])
-    masses, values = (np.concatenate(pair) for pair in zip(light, heavy, strict=True))
+    masses, values = np.array([1000, 500 * rarity]), np.array([0.5 * rarity, 1])
     assert coverage(masses, values, relative_error, 7) >= LEAST
 
 

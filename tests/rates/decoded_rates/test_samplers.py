@@ -357,10 +357,9 @@ def test_a_weight_above_a_level_that_is_one_percent_too_large_would_be_seen() ->
 
 @pytest.mark.parametrize(
     ("name", "relative_error"),
-    # Of unequal mechanisms, the weights vary most.
     [
         ("surface code", 0.01),
-        ("unequal mechanisms", 0.02),
+        ("unequal mechanisms", 0.01),
         ("T outcomes", 0.01),
         ("coins", 0.01),
         ("exclusive errors", 0.01),

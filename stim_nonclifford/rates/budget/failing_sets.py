@@ -57,7 +57,7 @@ class FailureStudy:
             raise ValueError(
                 "Some errors of the circuit exclude each other, and failing fault sets do not say which one"
                 " happened. For a budget, compare circuits with and without parts of their noise:"
-                ' circuit.error_budget("gate", decoder="pymatching").'
+                ' circuit.error_budget("instruction", decoder="pymatching").'
             )
         return plan
 

@@ -161,6 +161,6 @@ def test_rates_are_those_of_shots(noise: str, decoder: str) -> None:
 def test_budgets_are_refused() -> None:
     found = snc.Circuit(ERASURES).logical_error_rate(decoder="pymatching", seed=3)
     with pytest.raises(ValueError, match=r"exclude each other.*circuit\.error_budget\("):
-        found.error_budget("gate")
+        found.error_budget("instruction")
     with pytest.raises(ValueError, match="exclude each other"):
         found.failures(3)

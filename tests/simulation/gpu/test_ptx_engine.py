@@ -23,6 +23,9 @@ TWO_STREAMS = "d=3, two streams"
 RACES = ("T gates", "d=3, p=0.005", "d=5, p=0.003", "coherent, k=7", "k=11, small shared memory")
 """Of the cases that run again with reports of races: they are slower then."""
 
+OTHER_CODE = ("d=3, p=0.005", "k=11, small shared memory")
+"""Of the cases that run again with the code of newer devices: a thread, and a team, for each vector."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CASES if name != TWO_STREAMS])
@@ -51,9 +54,15 @@ def test_random_plans(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "options", [{"mode": "races"}, {"architecture": "compute_90"}, {"architecture": "compute_100"}], ids=str
+    ("name", "options"),
+    [(name, {"mode": "races"}) for name in RACES]
+    + [
+        (name, {"architecture": architecture})
+        for name in OTHER_CODE
+        for architecture in ("compute_90", "compute_100")
+    ],
+    ids=str,
 )
-@pytest.mark.parametrize("name", RACES)
 def test_races_and_other_architectures(name: str, options: dict[str, Any]) -> None:
     result = CASES[name].run(**options)
     assert result.is_right, result

@@ -113,6 +113,7 @@ def test_wrong_input(folder: Folder, arguments: str, message: str) -> None:
     assert "Left out" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_computed_curve_is_kept(folder: Folder, drawn: list[list[GapCurve]]) -> None:
     """A curve of the file is drawn again, and computed again only if less error is asked for, or another seed."""
     common = f"{SMALL} --gate T --max_shots 1024 --compute_seconds"

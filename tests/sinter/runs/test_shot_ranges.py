@@ -232,13 +232,14 @@ ENDLESS = (
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
-def test_nothing_is_lost_or_doubled_if_processes_are_killed(folder: Folder) -> None:
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_nothing_is_lost_or_doubled_if_processes_are_killed(times: int, folder: Folder) -> None:
     """At random moments, a worker or the parent in turn; the sum is that of one run, and the file is whole."""
     path = circuit_file(folder.path)
     endless = ENDLESS.replace(" --seed 5", "")
-    moments = random.Random(3)
+    moments = random.Random(times)
     shots = [0]
-    for killed in ("worker", "parent") * 2:
+    for killed in ("worker", "parent") * times:
         process = folder.start(OURS, endless)
         wait_until(lambda: folder.shots() > shots[-1])
         time.sleep(moments.random() * 0.5)

@@ -1,11 +1,14 @@
-"""The exact distribution of the bits of a Qiskit circuit, and its final states, by Qiskit's state vectors.
+"""Circuits of Qiskit with feedback; the exact distribution of their bits, and their final states, by its state vectors.
 
 A measurement splits a state into its two branches; conditions are read off the bits of a branch.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from ...support.laws.exact import largest_difference, marginal
 
 Branch = tuple[tuple[int, ...], Any]
 """The bits, and a state vector whose norm squared is the probability."""
@@ -81,3 +84,45 @@ def _measured(values: Any, state: Any, qubit: int, places: list[int], *, resets:
             after[place] = outcome
         found.append((tuple(after), projected))
     return found
+
+
+def circuit_with_feedback(qiskit: Any, seed: int) -> Any:
+    """Gates, four measurements into different bits, and gates that depend on a bit or on a register."""
+    from qiskit.circuit.random import random_circuit
+
+    rng = np.random.default_rng(seed)
+    qubits, first, second = (
+        qiskit.QuantumRegister(3),
+        qiskit.ClassicalRegister(2),
+        qiskit.ClassicalRegister(2),
+    )
+    circuit = qiskit.QuantumCircuit(qubits, first, second)
+
+    def some_gates(into: Any) -> None:
+        part = random_circuit(3, 2, max_operands=2, seed=int(rng.integers(1 << 30)))
+        for instruction in part.data:
+            into.append(instruction.operation, [qubits[part.find_bit(q).index] for q in instruction.qubits])
+
+    some_gates(circuit)
+    circuit.measure(qubits[0], first[0])
+    circuit.measure(qubits[1], first[1])
+    circuit.reset(qubits[0])
+    some_gates(circuit)
+    with circuit.if_test((first, int(rng.integers(4)))) as otherwise:
+        some_gates(circuit)
+    with otherwise:
+        some_gates(circuit)
+    with circuit.if_test((first[1], int(rng.integers(2)))):
+        circuit.h(2)
+        with circuit.if_test((first[0], 0)):
+            circuit.t(2)
+            circuit.h(2)
+    circuit.measure(qubits[2], second[0])
+    circuit.measure(qubits[0], second[1])
+    return circuit
+
+
+def compare_bits(expected: Mapping[tuple[int, ...], float], found: Mapping[tuple[int, ...], float]) -> None:
+    """Records of ancillas stand between those of the four measurements, which are the first two and the last two."""
+    summed = marginal(found, lambda bits: (*bits[:2], *bits[-2:]))
+    assert largest_difference(summed, expected) < 1e-9

@@ -5,10 +5,9 @@ import pytest
 
 from stim_nonclifford import Circuit
 
-from ...support.laws.exact import largest_difference, marginal
 from ...support.oracle.density_matrix import record_distribution
 from ...support.seeds import seeds
-from .qiskit_branches import distribution_of
+from .qiskit_branches import circuit_with_feedback, compare_bits, distribution_of
 
 pytest.importorskip("openqasm3.parser")
 
@@ -42,48 +41,6 @@ def test_random_circuits_with_feedback_have_the_distributions_of_qiskit(seed: in
     expected = distribution_of(circuit)
     found = record_distribution(Circuit.from_qasm(qiskit.qasm3.dumps(circuit)).to_stim(), cutoff=1e-14)
     compare_bits(expected, found)
-
-
-def circuit_with_feedback(qiskit, seed: int):
-    """Gates, four measurements into different bits, and gates that depend on a bit or on a register."""
-    from qiskit.circuit.random import random_circuit
-
-    rng = np.random.default_rng(seed)
-    qubits, first, second = (
-        qiskit.QuantumRegister(3),
-        qiskit.ClassicalRegister(2),
-        qiskit.ClassicalRegister(2),
-    )
-    circuit = qiskit.QuantumCircuit(qubits, first, second)
-
-    def some_gates(into) -> None:
-        part = random_circuit(3, 2, max_operands=2, seed=int(rng.integers(1 << 30)))
-        for instruction in part.data:
-            into.append(instruction.operation, [qubits[part.find_bit(q).index] for q in instruction.qubits])
-
-    some_gates(circuit)
-    circuit.measure(qubits[0], first[0])
-    circuit.measure(qubits[1], first[1])
-    circuit.reset(qubits[0])
-    some_gates(circuit)
-    with circuit.if_test((first, int(rng.integers(4)))) as otherwise:
-        some_gates(circuit)
-    with otherwise:
-        some_gates(circuit)
-    with circuit.if_test((first[1], int(rng.integers(2)))):
-        circuit.h(2)
-        with circuit.if_test((first[0], 0)):
-            circuit.t(2)
-            circuit.h(2)
-    circuit.measure(qubits[2], second[0])
-    circuit.measure(qubits[0], second[1])
-    return circuit
-
-
-def compare_bits(expected, found) -> None:
-    """Records of ancillas stand between those of the four measurements, which are the first two and the last two."""
-    summed = marginal(found, lambda bits: (*bits[:2], *bits[-2:]))
-    assert largest_difference(summed, expected) < 1e-9
 
 
 def test_registers_and_broadcasts() -> None:

@@ -7,8 +7,7 @@ from stim_nonclifford import Circuit
 
 from ...support.oracle.density_matrix import record_distribution
 from ...support.seeds import seeds
-from .qiskit_branches import distribution_of
-from .test_qasm_reader import circuit_with_feedback, compare_bits
+from .qiskit_branches import circuit_with_feedback, compare_bits, distribution_of
 
 qiskit = pytest.importorskip("qiskit")
 

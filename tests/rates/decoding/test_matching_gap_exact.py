@@ -50,7 +50,11 @@ def assert_exact(
         np.testing.assert_array_equal(predictions[sure, 0], advantage[sure] < 0, err_msg=str(model))
         compared += len(rows)
         for row in np.array(events, dtype=np.uint32)[~explained[0]]:
-            shot = np.array([row | fired], dtype=np.uint32).view(np.uint8).reshape(1, 4)[:, : -(-num_detectors // 8)]
+            shot = (
+                np.array([row | fired], dtype=np.uint32)
+                .view(np.uint8)
+                .reshape(1, 4)[:, : -(-num_detectors // 8)]
+            )
             with pytest.raises(ValueError, match="perfect matching"):
                 decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=shot)
     return compared

@@ -19,7 +19,7 @@ from ..cultivation.builder import GateChoice, Pauli
 from ..cultivation.color_code import Coord
 from .builder import TeleportationBuilder
 from .injection import append_injection_resets, append_plus_resets, corner_of
-from .surface_code import Check, SurfaceCode
+from .surface_code import SurfaceCode
 from .surgery import Patches, append_merge, append_split
 from .syndrome_round import CheckValues, append_noiseless_checks, append_syndrome_round, values_after_reset
 
@@ -115,9 +115,10 @@ class GateBySurgery:
         of a noiseless round with the same places.
         """
         builder, patches = self.builder, self.patches
-        target = {check.ancilla for check in patches.target.checks}
-        for check in (check for pauli in "ZX" for check in self._in_round(pauli)):
-            if check.ancilla in target:
+        # In a round, Z checks of both patches have their records before X checks.
+        checks = [*patches.magic.checks, *patches.target.checks]
+        for check in sorted(checks, key=lambda check: check.pauli != "Z"):
+            if check in patches.target.checks:
                 append_noiseless_checks(builder, [check], self.values)
             else:
                 builder.zeros(1)
@@ -130,11 +131,6 @@ class GateBySurgery:
             self.values[site] = frozenset(record + moved * (record >= first) for record in known)
         for site, records in builder.conditions:
             builder.detector(site, records)
-
-    def _in_round(self, pauli: str) -> list[Check]:
-        """The checks of one Pauli in the order of their records in a round."""
-        checks = [*self.patches.magic.checks, *self.patches.target.checks]
-        return [check for check in checks if check.pauli == pauli]
 
     def prepare_magic(self, *, y_if: int | None = None, error: float = 0.0) -> None:
         """Prepares a T state; or |Y> if the record ``y_if`` is 1, and |+> if it is 0.

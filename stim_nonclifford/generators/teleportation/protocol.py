@@ -25,7 +25,7 @@ S_GATE_CHOICES: tuple[SGateChoice, ...] = get_args(SGateChoice)
 MagicChoice = Literal["injected", "cultivated", "perfect"]
 MAGIC_CHOICES: tuple[MagicChoice, ...] = get_args(MagicChoice)
 _MOST_ROUNDS = 1_000_000
-MOST_ATTEMPTS = 64
+MOST_ATTEMPTS = 64  # as many as there may be circuits that a decision chooses among
 AVAILABLE_DISTANCES: tuple[int, ...] = (3, 5, 7)
 
 

@@ -96,7 +96,7 @@ def symptoms_by_rows(
 ) -> Symptoms:
     """The errors and the coins of a plan, with the symptoms that the bits of their rows stand for.
 
-    Where independent errors have the distribution of a site, it is they; other sites are errors of their own.
+    A site with the distribution of independent errors becomes these; other sites stay errors of their own.
     """
     errors = [
         (frozenset(plan.effects.row(k).tolist()), -0.5 * math.expm1(-2 * plan.rates[k]))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....base.arrays import Bools, Floats, Words
+from ....base.arrays import Bools, Floats, Words, words_of_bits
 from ....base.errors import ResourceLimitError
 from ....base.random_bits import mixed
 from .mechanisms import Outcomes, Symptom, Symptoms
@@ -56,12 +56,12 @@ class SiteOutcomes(Outcomes):
         self._output_words = -(-self._num_outputs // 64)
         every = [symptom for site in sites for symptom in site.symptoms]
         # What each error flips: words of the outputs, then of the signature without sites.
-        bits = np.zeros((len(every), 64 * (self._output_words + self._inner_words)), dtype=np.uint8)
+        bits = np.zeros((len(every), 64 * (self._output_words + self._inner_words)), dtype=np.bool_)
         for row, (detectors, observables, *signature) in zip(bits, every, strict=True):
-            row[list(detectors)] = 1
-            row[[num_detectors + k for k in observables]] = 1
-            row[[64 * self._output_words + k for k in (signature[0] if signature else ())]] = 1
-        self._flips = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
+            row[list(detectors)] = True
+            row[[num_detectors + k for k in observables]] = True
+            row[[64 * self._output_words + k for k in (signature[0] if signature else ())]] = True
+        self._flips = words_of_bits(bits)
         self._shares = np.concatenate([site.shares for site in sites])
         self._first = np.cumsum([0, *(len(site.shares) for site in sites)])
         self._ends = np.concatenate([k + np.cumsum(site.shares) for k, site in enumerate(sites)])
@@ -97,6 +97,7 @@ class SiteOutcomes(Outcomes):
             if len(shares) * (errors.stop - errors.start) > _MOST_CHOICES:
                 raise ResourceLimitError(
                     f"A fault set has more than {_MOST_CHOICES:,} choices of errors that exclude each other."
+                    " Count errors with the sampler soft_desaturated_gap."
                 )
             shares = np.outer(shares, self._shares[errors]).ravel()
             flips = (flips[:, np.newaxis] ^ self._flips[errors]).reshape(-1, flips.shape[1])

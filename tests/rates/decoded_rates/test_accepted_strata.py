@@ -129,6 +129,13 @@ GRAFTED = snc.Circuit(
 )
 """A chain of blue detectors between two boundaries. The first two errors leave the red one silent together."""
 
+EXCLUSIVE = snc.Circuit(
+    str(GRAFTED)
+    .replace("E(0.01) X2 X6", "E(0.01) X2 X6\nELSE_CORRELATED_ERROR(0.05) X5")
+    .replace("E(0.02) X0 X1 X4", "E(0.02) X0 X1 X4\nELSE_CORRELATED_ERROR(0.03) X3 X4")
+)
+"""The same with errors that exclude each other, one of which flips the red detector."""
+
 
 @pytest.mark.parametrize("listed_from", [0, 1 << 40])
 @pytest.mark.parametrize(
@@ -140,6 +147,7 @@ GRAFTED = snc.Circuit(
         (encoded_t_state(0.02), (1,), LikelierClass(1)),
         (encoded_t_state(0.02), (0, 2), LikelierClass(0, 2)),
         (GRAFTED, (0,), DesaturatedGapDecoder()),
+        (EXCLUSIVE, (0,), DesaturatedGapDecoder()),
     ],
 )
 def test_curves_are_those_of_all_fault_sets(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ SECTIONS = {
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 """The palette of M. Okabe and K. Ito, whose colours remain distinct for colour-blind readers."""
 MARKERS, STYLES = ("o", "s", "^", "D", "v"), ("-", ":", "--", "-.")
+_CLAUSE = re.compile(r" \(|[;,.] ")
+"""The end of what a table says of an error."""
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Value = Callable[[dict[str, Any], dict[str, Any]], float]
@@ -117,7 +120,7 @@ def table(results: dict[str, Any]) -> str:
         + " | ratio |",
         "|---" * (len(names) + 2) + "|",
     ]
-    problems: list[str] = []
+    problems: dict[str, int] = {}
     for row in results["rows"]:
         place = "" if row["x"] is None else f", {row['plot']} {row['x']:g}"
         title = f"{row['name']}{place}" + (
@@ -131,14 +134,14 @@ def table(results: dict[str, Any]) -> str:
             elif "problem" in found and found["problem"].startswith(">"):
                 cells.append(found["problem"])
             elif "problem" in found:
-                problems.append(f"{title}: {name}: {found['problem']}")
-                cells.append(f"({len(problems)})")
+                problem = f"{row['name']}{place}: {name}: {_CLAUSE.split(found['problem'])[0]}"
+                cells.append(f"({problems.setdefault(problem, len(problems) + 1)})")
             elif "rate" in found:
                 cells.append(_power_of_ten(found["rate"]))
             else:
                 cells.append(f"{found['first_seconds']:.2g} s, {found['first_bytes'] / 2**20:.0f} MiB")
         lines.append(f"| {title} | {' | '.join(cells)} | {_ratio(row, results['suite'])} |")
-    notes = [f"({k}) {problem}" for k, problem in enumerate(problems, start=1)]
+    notes = [f"({k}) {problem}" for problem, k in problems.items()]
     return "\n".join([*lines, *([""] if notes else []), *(f"{note}\\" for note in notes[:-1]), *notes[-1:]])
 
 

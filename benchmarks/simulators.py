@@ -210,6 +210,13 @@ def ticit(text: str, mode: Mode) -> Settings:
             yield name, calling(peer.sample_survivors, program=program, seed=1, keep_records=False)
 
 
+def merlin(text: str, mode: Mode) -> Settings:
+    """Merlin, whose time is polynomial in the number of T gates, on one core."""
+    peer: Any = importlib.import_module("merlin_sim")
+    detectors = range(peer.CircuitSampler(text, seed=1).num_detectors) if mode == "postselected" else None
+    yield "", calling(peer.CircuitSampler(text, seed=1, postselect=detectors).sample, bit_packed=True)
+
+
 def stim(text: str, mode: Mode) -> Settings:
     """Stim, on a circuit that it can read."""
     import numpy as np
@@ -243,6 +250,7 @@ SIMULATORS: dict[str, Callable[[str, Mode], Settings]] = {
     "clifft": clifft,
     "symft": symft,
     "ticit": ticit,
+    "merlin-sim": merlin,
     "stim": stim,
     "two threads": partial(ours, threads=2),
     "two samplers": apart,
@@ -261,7 +269,7 @@ SIMULATORS: dict[str, Callable[[str, Mode], Settings]] = {
 }
 """Simulators, and variants of this package."""
 
-OTHERS = ("clifft", "symft", "ticit", "stim", "pymatching")
+OTHERS = ("clifft", "symft", "ticit", "merlin-sim", "stim", "pymatching")
 """Simulators that are no variants of this package."""
 
 
@@ -303,7 +311,7 @@ def serve(
     try:
         if mode in ("bits", "records"):
             # Imports what is imported when it is first needed.
-            next(SIMULATORS[name]("H 0\nM 0\nDETECTOR rec[-1]", mode))[1](1)
+            next(SIMULATORS[name]("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]", mode))[1](1)
         before, start, processor = peak_bytes(), time.perf_counter(), time.process_time()
         for setting, run in SIMULATORS[name](text, mode):
             if not facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from stim_nonclifford.generators.distillation import distillation_circuit
 CIRCUITS = Path(__file__).parents[2] / "shared" / "reference_circuits"
 OURS = "stim_nonclifford"
 MODES: tuple[Mode, ...] = ("postselected", "bits")
-PEERS = (OURS, "clifft", "symft", "ticit", "stim")
+PEERS = (OURS, "clifft", "symft", "ticit", "merlin-sim", "stim")
 FILES = {
     "d3": "msc_d3_inject_cultivate_p1e-3",
     "d5": "msc_d5_inject_cultivate_p1e-3",
@@ -179,7 +180,19 @@ def factory(k: int, p: float, undone: bool = True) -> str:
     text = str(distillation_circuit("3k+8-to-k", k=k, t_error=p, p=p, teleported=False))
     before, detector, tail = text.rpartition("DETECTOR")
     kept = [line for line in tail.splitlines() if undone or "[T]" not in line]
-    return before + detector + "\n".join(kept)
+    return _readable_by_all(before + detector + "\n".join(kept))
+
+
+def _readable_by_all(text: str) -> str:
+    """A factory whose T gates on products of Zs, with their errors, are gates on a qubit between CX gates."""
+
+    def chain(found: re.Match[str]) -> str:
+        *others, last = (factor[1:] for factor in found["product"].split("*"))
+        parity = f"CX {' '.join(f'{q} {last}' for q in others)}\n" if others else ""
+        return f"{parity}T{found['sign']} {last}\nZ_ERROR({found['p']}) {last}\n{parity}"
+
+    text = re.sub(r"SPP(?P<sign>_DAG|)\[T\] (?P<product>\S+)\nE\((?P<p>\S+)\) .*\n", chain, text)
+    return text.replace("S[T]", "T").replace("S_DAG[T]", "T_DAG")
 
 
 def file(folder: Path, name: str) -> str:
@@ -214,7 +227,7 @@ def narrow(folder: Path) -> Iterator[Workload]:
         for mode in MODES:
             # No shot of the larger tricycle factory passes all its checks at this strength of noise.
             if mode == "bits" or "405" not in name:
-                yield Workload(name, build, mode, (OURS, "with all coefficients", "clifft"))
+                yield Workload(name, build, mode, (OURS, "with all coefficients", "clifft", "merlin-sim"))
 
 
 def speed(folder: Path) -> Iterator[Workload]:

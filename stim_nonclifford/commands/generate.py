@@ -264,6 +264,7 @@ def _add_teleportation(parser: argparse.ArgumentParser) -> None:
         help="with --correction decoded: how often the injection is tried at most, until no detector fires"
         " (default: 1)",
     )
+    add("--gap", type=float, help="or until the complementary gap of the injection is so many decibels")
 
 
 def _teleportation(args: argparse.Namespace) -> NamedCircuits:
@@ -274,6 +275,7 @@ def _teleportation(args: argparse.Namespace) -> NamedCircuits:
         "magic": args.magic,
         "magic_error": args.magic_error,
         "attempts": args.attempts,
+        "gap": args.gap,
     }
     for distance, p, gate in product(args.distance, _strengths_of(args), args.gate):
         if args.protocol == "injection":

@@ -15,7 +15,7 @@ from ..base.arrays import Bools
 from ..base.masks import Mask, bools_of_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..base.written_circuits import without_sources
-from ..dialect import first_decision, has_no_tags
+from ..dialect import first_conditional_block, first_decision, has_no_tags
 from ..simulation.compiler import CompiledCircuit, RequestedOutputs
 from ..simulation.compiler.heralds import herald_detectors
 from ..simulation.faults import FaultTable
@@ -99,11 +99,13 @@ def decoded_error_rates(
                 "The circuit has no DECODE, and loop_decoder would have nothing to decide. Leave loop_decoder"
                 " out."
             )
-        if decision is not None and (confidence or chosen.decodes_kept_shots):
+        place = decision if decision is not None else first_conditional_block(written)
+        if place is not None and (confidence or chosen.decodes_kept_shots):
             what = "confidence=True" if confidence else f"decoder={chosen.name!r}"
             raise ValueError(
-                f'{decision}: {what} is not available for circuits with DECODE. Use decoder="pymatching"'
-                " without a gap; with one, count errors with SoftDecodingSampler(confidence=True)."
+                f"{place}: {what} is not available for circuits with DECODE or with blocks that records"
+                ' switch. Use decoder="pymatching" without a gap; with one, count errors with'
+                " SoftDecodingSampler(confidence=True), where no block is switched."
             )
         if circuit.num_observables == 0:
             state = "; to check a state, one with the Pauli targets of each EXP_VAL"
@@ -114,7 +116,7 @@ def decoded_error_rates(
         postselected = bools_of_mask(
             postselection_mask, circuit.num_detectors, "postselection_mask", "detectors"
         )
-        if decision is not None:
+        if place is not None:
             return decided(written, chosen, loop_decoder, postselected)
         if chosen.decodes_kept_shots:
             given = None if postselection_mask is None else postselected

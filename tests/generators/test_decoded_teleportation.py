@@ -225,12 +225,21 @@ def test_attempts_do_nothing_without_noise_and_are_compared_with_those_before(gi
 
 
 @pytest.mark.parametrize(
-    ("distance", "kept", "expected", "error"),
-    [(3, 0.999, 1.363e-2, 6e-5), pytest.param(5, 0.971, 5.05e-3, 3e-5, marks=pytest.mark.slow)],
+    ("distance", "attempts", "gap", "kept", "expected", "error"),
+    [
+        (3, 3, None, 0.999, 1.363e-2, 6e-5),
+        (3, 1, 20, 0.910, 1.35e-2, 6e-5),
+        (3, 3, 10, 1.000, 1.434e-2, 6e-5),
+        pytest.param(5, 3, None, 0.971, 5.05e-3, 3e-5, marks=pytest.mark.slow),
+        pytest.param(5, 3, 15, 0.998, 5.51e-3, 3e-5, marks=pytest.mark.slow),
+        pytest.param(5, 3, 10, 0.999, 5.87e-3, 4e-5, marks=pytest.mark.slow),
+    ],
 )
-def test_rates_with_retries(distance: int, kept: float, expected: float, error: float) -> None:
+def test_rates_with_retries(
+    distance: int, attempts: int, gap: float | None, kept: float, expected: float, error: float
+) -> None:
     """The numbers are of the prototype, a sum over static circuits for one, two and three attempts; seed 4."""
-    circuit = decoded(distance, magic="injected", attempts=3)
+    circuit = decoded(distance, magic="injected", attempts=attempts, gap=gap)
     mask = sinter.post_selection_mask_from_4th_coord(circuit.to_stim())
     sampler = circuit.compile_detector_sampler(seed=4, decoder="pymatching", postselection_mask=mask)
     shots = 100_000
@@ -238,6 +247,11 @@ def test_rates_with_retries(distance: int, kept: float, expected: float, error: 
     accepted = counts.shots - counts.discards
     assert abs(accepted / shots - kept) < 6 * (kept * (1 - kept) / shots) ** 0.5 + 5e-4
     assert abs(counts.errors / accepted - expected) < 6 * (expected / accepted + error**2) ** 0.5
+    rate = circuit.logical_error_rate(
+        decoder="pymatching", postselection_mask=mask, relative_error=0.05, seed=4
+    )
+    assert abs(rate.kept - kept) < 6 * rate.kept_error + 5e-4
+    assert abs(rate.logical_error_rate - expected) < 6 * (rate.standard_error**2 + error**2) ** 0.5
 
 
 def test_arguments_of_attempts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,4 +264,8 @@ def test_arguments_of_attempts(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["generate", "teleportation", "--p", "0.001", *chosen]) == 0
     path = Path(capsys.readouterr().out.strip())
     assert path.name.endswith(",p=0.001,attempts=3.stim")
+    with pytest.raises(ValueError, match=r"gap is that of .* 'decoded' and 'perfect'"):
+        decoded(gap=10)
+    with pytest.raises(ValueError, match="gap must be a number >= 0"):
+        decoded(magic="injected", gap=-1)
     assert stim.Circuit.from_file(path) == decoded(input="plus", magic="injected", attempts=3).to_stim()

@@ -141,7 +141,7 @@ COMPARISON: dict[str, Any] = {
 def test_table_of_a_comparison() -> None:
     lines = table(COMPARISON).splitlines()
     assert "| d3, postselected | 1.5·10⁸ | 3.0·10⁶ | > 60 s | (1) | 4.0·10⁸ | 50 |" in lines
-    assert lines[-1] == "(1) d3, postselected: ticit: ended with exit code -6"
+    assert lines[-1] == "(1) d3: ticit: ended with exit code -6"
     assert description(COMPARISON["machine"]) in lines[0]
 
 

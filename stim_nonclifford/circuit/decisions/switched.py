@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -28,11 +28,41 @@ from ...simulation.sampling.rows import columns
 from .deciding_decoders import STORE_BYTES
 from .sampling import DecisionSampling
 
-_MOST_BRANCHES = 64
+MOST_BRANCHES = 64
 """Branches of a circuit. Doubled, a sampler may take twice the time and memory before it is refused."""
 
 Bools = npt.NDArray[np.bool_]
 Taken = tuple[bool, ...]
+
+
+def choices_of(branch: Branch, rows: PackedBits, first_record: int, controls: Mapping[int, int]) -> Bools:
+    """What the records of shots of a branch choose: shape (shots, choices).
+
+    Args:
+        branch: The branch.
+        rows: Its outputs, bit-packed.
+        first_record: The number of the first one that is a record.
+        controls: The numbers of records among those.
+    """
+    found = np.ones((len(rows), len(branch.choices)), dtype=np.bool_)
+    for k, choice in enumerate(branch.choices):
+        for records, is_even in choice.terms:
+            total = np.full(len(rows), is_even, dtype=np.bool_)
+            for record in records:
+                output = first_record + controls[record]
+                total ^= (rows[:, output // 8] >> np.uint8(output % 8) & 1).astype(np.bool_)
+            found[:, k] &= total
+    return found
+
+
+def check_decides_branches(circuit: stim.Circuit, decoder: Any) -> None:
+    """Refuses an object with the methods ``begin`` and ``decide``, where records switch blocks."""
+    if hasattr(decoder, "begin") and hasattr(decoder, "decide") and not isinstance(decoder, type):
+        raise ValueError(
+            f"Line {branch_of(circuit, ()).choices[0].line}: the decoder {type(decoder).__name__} decides"
+            " by begin and decide, which know one list of decisions. Where records switch blocks, each"
+            " choice of blocks has a list of its own. Give the name of a decoder, or a sinter.Decoder."
+        )
 
 
 class _SampledBranch:
@@ -78,19 +108,9 @@ class _SampledBranch:
         for k, number in enumerate(self._branch.values if values.shape[1] else ()):
             if number >= 0:
                 values[:, k] = found[:, number]
-        choices = np.ones((len(rows), len(self._branch.choices)), dtype=np.bool_)
-        for k, choice in enumerate(self._branch.choices):
-            for records, is_even in choice.terms:
-                total = np.full(len(rows), is_even, dtype=np.bool_)
-                for record in records:
-                    total ^= self._record(rows, record)
-                choices[:, k] &= total
+        choices = choices_of(self._branch, rows, self._first_record, self._sampling.controls)
         outputs = columns(rows, 0, self._num_outputs) & self._executed
         return DrawnShots(outputs, numbers, choices, values)
-
-    def _record(self, rows: PackedBits, record: int) -> Bools:
-        output = self._first_record + self._sampling.controls[record]
-        return (rows[:, output // 8] >> np.uint8(output % 8) & 1).astype(np.bool_)
 
     def statistics(self) -> dict[str, int]:
         """Counts of the work that was done."""
@@ -121,12 +141,7 @@ class SwitchedSampling:
         max_active_coordinates: int,
         all_records: bool = False,
     ) -> None:
-        if hasattr(decoder, "begin") and hasattr(decoder, "decide") and not isinstance(decoder, type):
-            raise ValueError(
-                f"Line {branch_of(circuit, ()).choices[0].line}: the decoder {type(decoder).__name__} decides"
-                " by begin and decide, which know one list of decisions. Where records switch blocks, each"
-                " choice of blocks has a list of its own. Give the name of a decoder, or a sinter.Decoder."
-            )
+        check_decides_branches(circuit, decoder)
         self._circuit, self._decoder, self._options = circuit, decoder, options
         self._limit, self._all_records = max_active_coordinates, all_records
         self._samplings: dict[Taken, tuple[Branch, DecisionSampling]] = {}
@@ -140,10 +155,10 @@ class SwitchedSampling:
     def _sampling(self, taken: Taken) -> tuple[Branch, DecisionSampling]:
         if taken not in self._samplings:
             branch = branch_of(self._circuit, taken)
-            if len(self._samplings) == _MOST_BRANCHES:
+            if len(self._samplings) == MOST_BRANCHES:
                 raise ResourceLimitError(
                     f"Line {branch.choices[len(taken) - 1].line}: shots choose among more than"
-                    f" {_MOST_BRANCHES} circuits, each with decoders of its own. Switch fewer blocks, or let"
+                    f" {MOST_BRANCHES} circuits, each with decoders of its own. Switch fewer blocks, or let"
                     " records switch gates (CX rec[-1] 0), which need no further circuit."
                 )
             sampling = DecisionSampling(
@@ -153,7 +168,7 @@ class SwitchedSampling:
                 max_active_coordinates=self._limit,
                 all_records=self._all_records,
                 lines=branch.lines,
-                records={r for choice in branch.choices for records, _ in choice.terms for r in records},
+                records=branch.records,
                 store_bytes=STORE_BYTES // 8,
             )
             self._samplings[taken] = branch, sampling

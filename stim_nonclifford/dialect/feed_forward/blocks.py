@@ -287,14 +287,18 @@ def first_conditional_block(circuit: stim.Circuit) -> str | None:
         'Line 2: `REPEAT[IF rec[-1]] 1`'
     """
     found = _first_block(circuit, 1)
-    return None if found is None else f"Line {found[0]}: `REPEAT[{found[1].tag}] {found[1].repeat_count}`"
+    return None if found is None else f"Line {found[0]}: `{found[1]}`"
 
 
-def _first_block(circuit: stim.Circuit, line: int) -> tuple[int, stim.CircuitRepeatBlock] | None:
+def _first_block(circuit: stim.Circuit, line: int) -> tuple[int, str] | None:
+    """The line and the text of the first block, measurement or reset that records switch."""
     for part in circuit:
-        if isinstance(part, stim.CircuitRepeatBlock):
+        if isinstance(part, stim.CircuitInstruction):
+            if condition_of_instruction(part) is not None:
+                return line, str(part)
+        else:
             if has_condition(part):
-                return line, part
+                return line, f"REPEAT[{part.tag}] {part.repeat_count}"
             body = part.body_copy()
             found = _first_block(body, line + 1)
             if found is not None:

@@ -52,16 +52,20 @@ class TeleportationBuilder(CircuitBuilder):
         self.conditions: list[tuple[Coord, list[int]]] = []
         self._conditional: Collection[Coord] = ()
         self._begin = 0  # of the attempt, in moments
+        self._sure: list[int] = []  # the records of the last question whether a decoder is sure
 
     def begin_attempt(self, conditional: Collection[Coord]) -> None:
-        """Begins, at the end of a part, what is repeated until no detector at some sites would fire."""
+        """Begins, at the end of a part, what is repeated until no detector at some sites would fire.
+
+        If a decoder is asked whether it is `sure`, it is repeated until it is.
+        """
         self.conditions, self._conditional, self._begin = [], conditional, self._num_moments
 
     def end_attempt(self, attempts: int) -> int:
         """Makes a block of what was written since `begin_attempt`: so many attempts at most, with noise.
 
-        The last attempt has the last places in the measurement record, so that records of this one move.
-        Returns by how many places.
+        One attempt needs no block. The last attempt has the last places in the measurement record, so that
+        records of this one move. Returns by how many places.
         """
         begin, end = self._parts[-1][0], self.circuit.num_measurements
         self.circuit.append("SHIFT_COORDS", [], (0, 0, self._num_moments - self._begin))
@@ -69,12 +73,17 @@ class TeleportationBuilder(CircuitBuilder):
         terms = (
             "!" + "^".join(f"rec[{record - end}]" for record in records) for _, records in self.conditions
         )
-        before.append(stim.CircuitRepeatBlock(attempts, body, tag=f"UNTIL {' '.join(terms)}"))
+        sure = (f"rec[{record - end}]" for record in self._sure)
+        if attempts > 1:
+            before.append(stim.CircuitRepeatBlock(attempts, body, tag=f"UNTIL {' '.join([*terms, *sure])}"))
+        else:
+            before += body
         moved = (attempts - 1) * body.num_measurements
         self.circuit, self._num_moments, self._conditional = before, self._begin, ()
         self.conditions = [
             (site, [record + moved for record in records]) for site, records in self.conditions
         ]
+        self._sure = [record + moved for record in self._sure]
         self.end_part(noisy=True)
         return moved
 
@@ -164,6 +173,18 @@ class TeleportationBuilder(CircuitBuilder):
             options.append(f"decoder={decoder}")
         self.circuit.append("MPAD", [0] * count, tag=f"FRAME({', '.join(options)})")
         return list(range(first, first + count))
+
+    def sure(self, products: Sequence[Mapping[Coord, Pauli]], gap: float) -> None:
+        """Asks a decoder whether it is sure of products of Paulis, by a gap in decibels."""
+        first, options = self.circuit.num_measurements, [f"{gap:g}", *map(self.product, products)]
+        self.circuit.append("MPAD", [1] * len(products), tag=f"SURE({', '.join(options)})")
+        self._sure = [first + k for k in range(len(products))]
+
+    def postselect_if_unsure(self, sites: Sequence[Coord]) -> None:
+        """Declares detectors, at some sites, that fire if the decoder that was asked last is not sure."""
+        self.postselected = sites
+        for site, record in zip(sites, self._sure, strict=True):
+            self.detector(site, [record])
 
     def both(self, records: Sequence[int], bit: Coord) -> int:
         """Computes whether two outcomes are both 1, and returns its index in the measurement record."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from ...base.arguments import choice, integer, integer_among, probability
+from ...base.arguments import choice, integer, integer_among, number, probability
 from ..cultivation.builder import GATE_CHOICES, GateChoice
 from ..cultivation.files import joined
 from ..cultivation.noise import NOISE_CHOICES, NoiseChoice
@@ -38,14 +38,15 @@ def circuit_file_name(
     magic: MagicChoice = "injected",
     magic_error: float | None = None,
     attempts: int = 1,
+    gap: float | None = None,
 ) -> str:
     """Returns the name of the file of a circuit, composed of its parameters.
 
     The name is a list of `key=value` terms, which Sinter turns into metadata (`sinter collect
     --metadata_func auto`): `c` (the protocol), `correction` (of a teleported gate), `d` (distance), `g`
     (gate: T, or S for the S-proxy), `noise` and `p` (noise strength); and `input`, `magic` and `s` (the S
-    gate) of a teleported gate, unless they are "plus", "injected" and "ideal"; and `magic_error` and
-    `attempts`, unless there is none or one.
+    gate) of a teleported gate, unless they are "plus", "injected" and "ideal"; and `magic_error`, `attempts`
+    and `gap`, unless there is none or one.
 
     Args:
         protocol: "injection" or "teleportation".
@@ -59,6 +60,7 @@ def circuit_file_name(
         magic: "injected", "cultivated" or "perfect".
         magic_error: The error of a cultivated T state.
         attempts: How often an injection is tried at most.
+        gap: The gap in decibels from which on it is accepted.
 
     Returns:
         The name, without a folder.
@@ -95,4 +97,6 @@ def circuit_file_name(
             terms["magic_error"] = probability(magic_error, "magic_error")
         if integer(attempts, "attempts", 1, MOST_ATTEMPTS) > 1:
             terms["attempts"] = attempts
+        if gap is not None:
+            terms["gap"] = number(gap, "gap", 0)
     return joined(terms)

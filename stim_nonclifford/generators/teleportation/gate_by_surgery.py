@@ -108,11 +108,12 @@ class GateBySurgery:
         for _ in range(rounds):
             append_syndrome_round(builder, [*magic.checks, *self.patches.target.checks], self.values)
 
-    def inject_until_silent(self, *, rounds: int, attempts: int) -> None:
-        """Injects a T state again until no detector of the magic patch fires; the last attempt postselects.
+    def inject_until_accepted(self, *, rounds: int, attempts: int, gap: float | None) -> None:
+        """Injects a T state again until it is accepted; the last attempt postselects.
 
-        The first round of an attempt is compared with the records before it: those of the attempt before, or
-        of a noiseless round with the same places.
+        It is accepted if no detector of the magic patch fires, or if the decoder is sure of both logical
+        operators of the patch by a gap in decibels. The first round of an attempt is compared with the
+        records before it: those of the attempt before, or of a noiseless round with the same places.
         """
         builder, patches = self.builder, self.patches
         # In a round, Z checks of both patches have their records before X checks.
@@ -122,15 +123,21 @@ class GateBySurgery:
                 append_noiseless_checks(builder, [check], self.values)
             else:
                 builder.zeros(1)
+        if gap is not None:
+            builder.zeros(len(_logical_products(patches.magic)))
         builder.end_part(noisy=False)
         first = builder.circuit.num_measurements
-        builder.begin_attempt([check.ancilla for check in patches.magic.checks])
+        builder.begin_attempt([check.ancilla for check in patches.magic.checks] if gap is None else ())
         self.inject(rounds=rounds, into_plus=False)
+        if gap is not None:
+            builder.sure(_logical_products(patches.magic), gap)
         moved = builder.end_attempt(attempts)
         for site, known in self.values.items():
             self.values[site] = frozenset(record + moved * (record >= first) for record in known)
         for site, records in builder.conditions:
             builder.detector(site, records)
+        if gap is not None:
+            builder.postselect_if_unsure([next(iter(each)) for each in _logical_products(patches.magic)])
 
     def prepare_magic(self, *, y_if: int | None = None, error: float = 0.0) -> None:
         """Prepares a T state; or |Y> if the record ``y_if`` is 1, and |+> if it is 0.
@@ -232,3 +239,10 @@ class GateBySurgery:
             end = builder.circuit.num_measurements
             lookbacks = [stim.target_rec(record - end) for record in records]
             builder.circuit.append("OBSERVABLE_INCLUDE", lookbacks, k)
+
+
+def _logical_products(patch: SurfaceCode) -> list[dict[Coord, Pauli]]:
+    """Z_L and X_L of a patch with an injected state, as products of Paulis."""
+    z_logical: dict[Coord, Pauli] = dict.fromkeys(patch.column(patch.end_column - 1), "Z")
+    x_logical: dict[Coord, Pauli] = dict.fromkeys(patch.x_logical, "X")
+    return [z_logical, x_logical]

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import stim
 
-from ...base.arguments import choice, integer, integer_among, probability
+from ...base.arguments import choice, integer, integer_among, number, probability
 from ..cultivation.builder import GateChoice
 from ..cultivation.noise import NoiseChoice, add_noise, noise_model
 from .builder import TeleportationBuilder
@@ -83,12 +83,13 @@ def teleportation_circuit(
     magic: MagicChoice = "injected",
     magic_error: float | None = None,
     attempts: int = 1,
+    gap: float | None = None,
 ) -> stim.Circuit:
     """Returns a circuit in which a T state is consumed by lattice surgery: it applies T to a patch.
 
     What is said of detectors, the observable and the circuit at `injection_circuit` holds here too. But with
     `correction="decoded"` the circuit asks a decoder, and only detectors of the magic patch before the merge
-    postselect.
+    postselect, or those that fire if `gap` is not reached.
 
     Args:
         distance: Distance of the patches, one of `AVAILABLE_DISTANCES`.
@@ -110,9 +111,10 @@ def teleportation_circuit(
         magic_error: The error of a cultivated, or of a distilled, T state: a probability; see
             `stim_nonclifford.generators.cultivation` for how small it is. Z is its only error, as others can
             be twirled to Z. No decoder sees it.
-        attempts: With "decoded" and "injected", how often the injection is tried at most, until no detector
-            of the magic patch fires. The target waits, with noise. A shot is discarded if the last attempt
-            fails.
+        attempts: With "decoded" and "injected", how often the injection is tried at most, until it is
+            accepted. The target waits, with noise. A shot is discarded if the last attempt fails.
+        gap: An injection is accepted if the decoder is sure of Z_L and X_L of the magic patch by this
+            complementary gap, in decibels. None: if no detector of the magic patch fires.
 
     Returns:
         The circuit. The qubit behind those of the patches is a classical bit, and the one behind the bit is
@@ -120,7 +122,7 @@ def teleportation_circuit(
 
     Raises:
         ValueError: An argument has none of the values above, a patch makes an S that is not decided,
-            `magic_error` is missing, or it or `attempts` has no meaning.
+            `magic_error` is missing, or it, `attempts` or `gap` has no meaning.
 
     Examples:
         >>> circuit = teleportation_circuit(distance=3, p=5e-4)
@@ -138,7 +140,7 @@ def teleportation_circuit(
     """
     model = noise_model(noise, p)
     surgery = build_teleportation(
-        distance, gate, correction, rounds, input, s_gate, magic, magic_error, attempts
+        distance, gate, correction, rounds, input, s_gate, magic, magic_error, attempts, gap
     )
     return surgery.builder.with_noise(model, surgery.noiseless)
 
@@ -177,6 +179,7 @@ def build_teleportation(
     magic: MagicChoice = "injected",
     magic_error: float | None = None,
     attempts: int = 1,
+    gap: float | None = None,
 ) -> GateBySurgery:
     """Writes the circuit of `teleportation_circuit` without noise, with the same arguments and refusals.
 
@@ -216,9 +219,18 @@ def build_teleportation(
             "attempts are those of an injection whose gate is decoded: they need correction='decoded' and"
             f" magic='injected', but these are {correction!r} and {magic!r}."
         )
+    if gap is not None:
+        if not (decoded and injected):
+            raise ValueError(
+                "gap is that of an injection whose gate is decoded: it needs correction='decoded' and"
+                f" magic='injected', but these are {correction!r} and {magic!r}."
+            )
+        gap = number(gap, "gap", 0)
     surgery = GateBySurgery(distance, gate, bell=bell)
     builder, target = surgery.builder, surgery.patches.target
-    if decoded and injected:
+    if gap is not None:
+        builder.postselected = ()
+    elif decoded and injected:
         builder.postselected = [check.ancilla for check in surgery.patches.magic.checks]
     elif decoded:
         builder.postselected = ()
@@ -233,8 +245,8 @@ def build_teleportation(
         surgery.prepare_encoded_plus()
     in_plus = not bell and not decoded
     builder.begin_stage("injection")
-    if attempts > 1:
-        surgery.inject_until_silent(rounds=rounds, attempts=attempts)
+    if attempts > 1 or gap is not None:
+        surgery.inject_until_accepted(rounds=rounds, attempts=attempts, gap=gap)
     elif injected:
         surgery.inject(rounds=rounds, into_plus=in_plus)
         builder.end_part(noisy=True)

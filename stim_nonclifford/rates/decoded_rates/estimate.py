@@ -72,7 +72,12 @@ def decoded_rate(
     If more than ``listed_from`` shots are needed, accepted fault sets are listed; at once if it is 0. Refused
     is what cannot be said in the time that there is, and a rate of which nothing was found.
     """
-    model = fault_model(asked.symptoms, tuple(np.flatnonzero(asked.postselected).tolist()))
+    mask = tuple(np.flatnonzero(asked.postselected).tolist())
+    model, *further = (fault_model(each, mask) for each in (asked.symptoms, *asked.further))
+    every = [
+        Stratum(model, f"branch {k}" if further else "all shots")
+        for k, model in enumerate((model, *further), start=1)
+    ]
     seeds = np.random.SeedSequence(seed_words(model, seed)).spawn(3)
 
     def search_of(shots: Partition, own: np.random.SeedSequence) -> Search:
@@ -81,7 +86,7 @@ def decoded_rate(
     search: Search | None = None
     shots_needed = 0.0
     if asked.weight is None and listed_from:
-        search = search_of(Partition((Stratum(model),), model), seeds[0])
+        search = search_of(Partition(tuple(every), model), seeds[0])
         may_list = bool(model.postselected.any()) and model.num_mechanisms > 0
         may_list &= model.outcomes is None or model.outcomes.can_be_divided
         if search.run(listed_from if may_list else _MOST_SHOTS) or not may_list:
@@ -208,6 +213,6 @@ class Search:
         parts, at = self.parts, f" at gap {gap}" if self.parts.asked.confidence else ""
         rate = sums.wrong[place] / max(sums.accepted[place], 1e-300)
         self._report(
-            f"{parts.taken:,} shots, {parts.classifier.decoded:,} decodes, {parts.deadline.seconds:.0f} s:"
+            f"{parts.taken:,} shots, {parts.decoded:,} decodes, {parts.deadline.seconds:.0f} s:"
             f" {rate:.3g} ± {sums.relative_errors[place]:.2g}{at}"
         )

@@ -57,12 +57,17 @@ class Parts:
         self.is_listed = shots.wrong_sizes is not None
         # Whether all shots are accepted, and have no gap.
         self.accepts_all = not (asked.confidence or asked.postselected.any() or self.is_listed)
-        self.classifier = Classifier(self.model, asked.decoder.predict, deadline)
+        # Strata of one model have one classifier.
+        by_model = {
+            id(each.model): Classifier(each.model, asked.decoder.predict, deadline) for each in self.strata
+        }
+        self.classifiers = tuple(by_model.values())
+        self._classifier_of = [by_model[id(each.model)] for each in self.strata]
         # The relative error that samples are to have.
         self.wanted = relative_error * (_PART_OF_SHOTS if self.is_listed else 1.0)
         self._shots, self._seed = shots, seed
         self.every = [
-            Part(index, self.direct(stratum, least, most), self.rng())
+            Part(index, self.direct(index, least, most), self.rng())
             for index, stratum in enumerate(self.strata)
             for least, most in _ranges_of(stratum)
         ]
@@ -71,14 +76,22 @@ class Parts:
         """A random number generator of its own."""
         return np.random.default_rng(*self._seed.spawn(1))
 
-    def direct(self, stratum: Stratum, least: int, most: int) -> DirectSamples:
+    def judged(self, number: int) -> tuple[Stratum, Classifier]:
+        """A stratum, and what classifies its shots."""
+        return self.strata[number], self._classifier_of[number]
+
+    @property
+    def decoded(self) -> int:
+        """Number of decodes."""
+        return sum(each.decoded for each in self.classifiers)
+
+    def direct(self, number: int, least: int, most: int) -> DirectSamples:
         """Direct samples of some numbers of free faults of a stratum."""
-        return DirectSamples(stratum, self.classifier, least, most, self.accepts_all)
+        return DirectSamples(*self.judged(number), least, most, self.accepts_all)
 
     def enumerate(self, part: Part) -> None:
         """Enumerates a part, in place of its samples."""
-        stratum, least = self.strata[part.stratum], part.sampler.least
-        every = Enumeration(stratum, self.classifier, least, self.accepts_all)
+        every = Enumeration(*self.judged(part.stratum), part.sampler.least, self.accepts_all)
         every.take(0, part.rng, self.deadline)
         part.sampler = every
 
@@ -120,6 +133,11 @@ class Parts:
         errors = np.array([stratum.relative_error for stratum in self.strata])
         unlisted = self._shots.unlisted_at(gaps) if self.is_listed else Unlisted()
         return sums_over(self.tallies, gaps, owners, errors, unlisted, quantity, self.accepts_all)
+
+    @property
+    def all_are_chosen(self) -> bool:
+        """Whether each shot is in one stratum, and none is left to those of other choices of blocks."""
+        return self.is_listed or len(self.strata) == 1
 
     def gaps(self) -> Integers:
         """The least gaps of the curve: all shots, steps, and the largest one that is not too rare."""

@@ -24,3 +24,6 @@ class DecodingProblem:
     confidence: bool  # whether a curve over the gap is wanted
     # returns its faults; None: accepted fault sets are listed, and no failing ones stored
     fault_table: Callable[[], FaultTable] | None = None
+    # where records switch blocks, each choice of blocks is a circuit, and these are all but the first: a shot
+    # may be wrong, and if any detector is postselected be accepted, in the one alone that its records choose
+    further: tuple[Symptoms, ...] = ()

@@ -12,6 +12,7 @@ from ..estimation.interval import Sums
 from ..samplers.backward_deletion import BackwardDeletion, Orphans
 from ..samplers.sampler import DirectSamples, Sampler
 from ..samplers.splitting import Splitting
+from ..samplers.strata import Stratum
 from .parts import Parts
 
 FIRST_SHOTS = 128
@@ -52,7 +53,7 @@ def refinement(
     if number in refined or needed.sum() < MANY_SHOTS:
         return None
     if parts.accepts_all:
-        return number, partial(_delete, parts)
+        return number, partial(_delete, parts, number)
     split_from = _splits_from(parts, sums, number)
     return None if split_from is None else (number, partial(_split, parts, number, split_from))
 
@@ -84,7 +85,7 @@ def _split(parts: Parts, number: int, place: int) -> None:
     What was enumerated stays. The samples that showed where splitting pays do not count, as that choice
     depends on them.
     """
-    least, stratum, classifier = parts.first_not_enumerated(number), parts.strata[number], parts.classifier
+    least, (stratum, classifier) = parts.first_not_enumerated(number), parts.judged(number)
     gaps = parts.gaps()
     gap, top = int(gaps[place]), int(gaps[-1])
     floor = parts.wanted * float(parts.sums(gaps).wrong.min())
@@ -97,51 +98,52 @@ def _split(parts: Parts, number: int, place: int) -> None:
     parts.replace(number, least, samplers)
 
 
-def _delete(parts: Parts) -> None:
-    """Samples all shots by backward deletion, from the first number of faults that has too many sets on.
+def _delete(parts: Parts, number: int) -> None:
+    """Samples a stratum by backward deletion, from the first number of faults that has too many sets on.
 
     A first run of deletion says how many samples are needed, and which weights are too large. It does not
     count in the end: a search that ends when its own error is small ends early if few weights were large, and
     is too low on average.
     """
-    (stratum,), rng, deadline = parts.strata, parts.rng(), parts.deadline
-    _enumerate_few_faults(parts)
-    least = parts.first_not_enumerated(0)
-    start = _start(parts, least, rng)
+    (stratum, classifier), rng, deadline = parts.judged(number), parts.rng(), parts.deadline
+    _enumerate_few_faults(parts, number)
+    least = parts.first_not_enumerated(number)
+    start = _start(parts, number, least, rng)
     if start is None:
         return
-    pilot = BackwardDeletion(stratum, parts.classifier, least, start, True)
+    pilot = BackwardDeletion(stratum, classifier, least, start, True)
     while pilot.tally.effective_failures < _FEWEST_FAILURES:
         pilot.take(max(FIRST_SHOTS, pilot.tally.samples), rng, deadline)
     larger: list[Sampler] = []
     if start < stratum.numbers.most:
-        larger = [parts.direct(stratum, start + 1, stratum.numbers.most)]
+        larger = [parts.direct(number, start + 1, stratum.numbers.most)]
         larger[0].take(FIRST_SHOTS, rng, deadline)
     has_orphans = least < start and not parts.asked.decoder.finds_least_weight
-    orphans = [Orphans(stratum, parts.classifier, least, start - 1, True, [])] if has_orphans else []
-    parts.replace(0, least, [pilot, *larger, *orphans])
+    orphans = [Orphans(stratum, classifier, least, start - 1, True, [])] if has_orphans else []
+    parts.replace(number, least, [pilot, *larger, *orphans])
     sums = parts.sums(parts.gaps())
     place = next(k for k, each in enumerate(parts.counted) if each.sampler is pilot)
     needed = math.ceil(max(float(parts.needed(sums)[place, 0]), pilot.tally.samples))
     limits, samples_of_orphans = None, 0
     if orphans:
         rest = float(parts.costs.sum()) + pilot.cost * (needed / pilot.tally.samples - 1)
-        samples_of_orphans = _samples_of_orphans(parts, orphans[0], float(sums.wrong[0]), rest)
+        samples_of_orphans = _samples_of_orphans(parts, stratum, orphans[0], float(sums.wrong[0]), rest)
         limits = pilot.draws_for(orphans[0].probability / samples_of_orphans * needed)
-        orphans = [Orphans(stratum, parts.classifier, least, start - 1, True, limits)]
-    deletion = BackwardDeletion(stratum, parts.classifier, least, start, True, limits)
+        orphans = [Orphans(stratum, classifier, least, start - 1, True, limits)]
+    deletion = BackwardDeletion(stratum, classifier, least, start, True, limits)
     deletion.take(pilot.tally.samples, rng, deadline)
-    parts.replace(0, least, [deletion, *larger, *orphans])
+    parts.replace(number, least, [deletion, *larger, *orphans])
     while (left := needed - deletion.tally.samples) > 0:
         deletion.take(min(pilot.tally.samples, left), rng, deadline)
     while orphans and (left := samples_of_orphans - orphans[0].tally.samples) > 0:
         orphans[0].take(min(max(FIRST_SHOTS, orphans[0].tally.samples), left), rng, deadline)
 
 
-def _enumerate_few_faults(parts: Parts) -> None:
-    """Enumerates one number of faults after the other, as long as there are few enough sets."""
+def _enumerate_few_faults(parts: Parts, number: int) -> None:
+    """Enumerates one number of faults of a stratum after the other, as long as there are few enough sets."""
     listed = 0.0
-    for each in sorted(parts.every, key=lambda each: each.sampler.least):
+    mine = (each for each in parts.every if each.stratum == number)
+    for each in sorted(mine, key=lambda each: each.sampler.least):
         is_exact = each.sampler.tally.is_exact
         listed += each.sampler.tally.samples if is_exact else each.sampler.size
         if listed > MANY_SHOTS:
@@ -150,12 +152,12 @@ def _enumerate_few_faults(parts: Parts) -> None:
             parts.enumerate(each)
 
 
-def _start(parts: Parts, least: int, rng: np.random.Generator) -> int | None:
+def _start(parts: Parts, stratum_number: int, least: int, rng: np.random.Generator) -> int | None:
     """The number of faults that deletion starts from; None: even large sets fail too rarely."""
-    (stratum,) = parts.strata
+    stratum, classifier = parts.judged(stratum_number)
 
     def fails(number: int) -> bool:
-        trial = DirectSamples(stratum, parts.classifier, number, number)
+        trial = DirectSamples(stratum, classifier, number, number)
         trial.take(16 * FIRST_SHOTS, rng, parts.deadline)
         return trial.tally.failures >= _RATE_AT_START * trial.tally.samples
 
@@ -170,9 +172,9 @@ def _start(parts: Parts, least: int, rng: np.random.Generator) -> int | None:
     return above
 
 
-def _samples_of_orphans(parts: Parts, orphans: Orphans, rate: float, rest: float) -> int:
+def _samples_of_orphans(parts: Parts, stratum: Stratum, orphans: Orphans, rate: float, rest: float) -> int:
     """How many direct samples look for orphans: one hardly matters then, or they cost as the rest."""
-    law = parts.strata[0].numbers.probabilities[orphans.least : orphans.most + 1]
+    law = stratum.numbers.probabilities[orphans.least : orphans.most + 1]
     cost = float(law @ np.arange(1 + orphans.least, 2 + orphans.most)) / float(law.sum())
     wanted = orphans.probability / (_ROOM_FOR_ORPHANS * parts.wanted * rate)
     if wanted * cost > _MOST_FOR_ORPHANS * rest:

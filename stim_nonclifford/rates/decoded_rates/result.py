@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 def result_of(parts: Parts) -> LogicalErrorRate:
     """The result; refused if no shot was accepted, if none is wrong, or if the decoder is random."""
-    parts.classifier.check_repeats(parts.asked.decoder.name)
+    for classifier in parts.classifiers:
+        classifier.check_repeats(parts.asked.decoder.name)
     gaps = parts.gaps()
     curve = _Curve(parts, gaps, parts.sums(gaps))
     curve.check_found()
@@ -37,7 +38,7 @@ def result_of(parts: Parts) -> LogicalErrorRate:
     limit = max(1.0, parts.relative_error)
     ends = (place for place in range(1, len(points)) if points[place].relative_error > limit)
     first, last = points[0], next(ends, len(points))
-    numbers = range(WRONG + 1, WRONG + 1 + parts.classifier.num_observables)
+    numbers = range(WRONG + 1, WRONG + 1 + parts.model.num_observables)
     observables = [parts.sums(gaps[:1], k).ratio(0, first.kept) for k in numbers]
     notes = [
         f"among {each.tally.samples:,} random sets of {name_of_faults(each.least, each.most)}, none failed"
@@ -63,7 +64,7 @@ def result_of(parts: Parts) -> LogicalErrorRate:
         kept_and_wrong=first.kept_and_wrong,
         strata=tuple(curve.rows(last - 1)),
         gap_curve=tuple(points[:last]) if parts.asked.confidence else (),
-        decodes=parts.classifier.decoded,
+        decodes=parts.decoded,
         seconds=parts.deadline.seconds,
         asked_relative_error=parts.relative_error,
         notes=tuple(notes),
@@ -81,11 +82,13 @@ def result_of(parts: Parts) -> LogicalErrorRate:
 def _study(parts: Parts, fault_table: Callable[[], FaultTable]) -> FailureStudy:
     from ..budget.failing_sets import FailureStudy  # SciPy takes as long to import as this package
 
+    table = fault_table()  # refuses what has none
     sampled = [
         (each.failing_sets(), 1 if each.tally.is_exact else each.tally.samples)
         for each in (part.sampler for part in parts.counted)
     ]
-    return FailureStudy(FailingSets.joined(sampled), parts.model, parts.classifier, fault_table())
+    (classifier,) = parts.classifiers
+    return FailureStudy(FailingSets.joined(sampled), parts.model, classifier, table)
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,8 @@ class _Curve:
             if parts.deadline.is_over:
                 ended = f", when max_seconds={parts.deadline.max_seconds:g} ended the search"
             raise ResourceLimitError(
-                f"The decoder {parts.asked.decoder.name} failed in none of {parts.classifier.asked:,} shots,"
+                f"The decoder {parts.asked.decoder.name} failed in none of"
+                f" {sum(each.asked for each in parts.classifiers):,} shots,"
                 f" with {parts.strata[0].numbers.mean:.3g} errors per shot: the rate is at most"
                 f" {sums.ratio(0, 1.0).interval[1]:.2g} ({COVERAGE:.0%}){ended}."
             )
@@ -149,25 +153,31 @@ class _Curve:
                 for number, stratum in enumerate(parts.strata)
             ]
         found = []
-        numbers = [(each.sampler.least, each.sampler.most) for each in counted]
-        for least, largest in dict.fromkeys(numbers):
-            mine = [k for k, each in enumerate(numbers) if each == (least, largest)]
-            sampler = counted[mine[0]].sampler
-            most = largest if largest < parts.strata[0].numbers.most else None
-            own = self._row(name_of_faults(least, most), mine, last, least, most)
-            found += self._rows_by_number(sampler, own) if isinstance(sampler, Lineages) else [own]
+        kinds = [(each.stratum, each.sampler.least, each.sampler.most) for each in counted]
+        for kind in dict.fromkeys(kinds):
+            number, least, largest = kind
+            mine = [k for k, each in enumerate(kinds) if each == kind]
+            sampler, stratum = counted[mine[0]].sampler, parts.strata[number]
+            most = largest if largest < stratum.numbers.most else None
+            own = self._row(self._name(number, least, most), mine, last, least, most)
+            found += self._rows_by_number(sampler, own, number) if isinstance(sampler, Lineages) else [own]
         return sorted(found, key=lambda row: row.least_faults)
 
-    def _rows_by_number(self, sampler: Lineages, row: RateStratum) -> list[RateStratum]:
+    def _name(self, number: int, least: int, most: int | None) -> str:
+        """The name of some numbers of faults in one of the strata."""
+        name = name_of_faults(least, most)
+        return name if self.parts.all_are_chosen else f"{self.parts.strata[number].name}, {name}"
+
+    def _rows_by_number(self, sampler: Lineages, row: RateStratum, number: int) -> list[RateStratum]:
         """The numbers of faults of lineages; those of smaller numbers are subsets of the sets drawn."""
         found = []
         means, squares = sampler.by_number / sampler.tally.samples
         errors = np.sqrt(np.maximum(squares - means**2, 0) / sampler.tally.samples)
         for size in np.flatnonzero(means).tolist():
-            probability = float(self.parts.strata[0].numbers.probabilities[size])
+            probability = float(self.parts.strata[number].numbers.probabilities[size])
             each = replace(
                 row,
-                name=name_of_faults(size, size),
+                name=self._name(number, size, size),
                 probability=probability,
                 kept=probability,
                 kept_and_wrong=float(means[size]),

@@ -6,7 +6,7 @@ shots from these circuits.
 """
 
 from .branch_engine import BranchEngine, DrawnShots
-from .branches import Branch, branch_of, is_switched
+from .branches import Branch, branch_of, branches_of, is_switched
 from .engine import (
     DecidingDecoder,
     DecisionEngine,
@@ -33,6 +33,7 @@ __all__ = [
     "Question",
     "Requested",
     "branch_of",
+    "branches_of",
     "frame_circuit",
     "frames_of",
     "is_switched",

@@ -50,6 +50,16 @@ class Branch:
     absent: Sequence[int]
     values: Sequence[int]
 
+    @property
+    def name(self) -> str:
+        """Its choices, by the lines of the blocks, for messages."""
+        return ", ".join(f"line {each.line}: {'yes' if each.taken else 'no'}" for each in self.choices)
+
+    @property
+    def records(self) -> set[int]:
+        """The records on which its choices depend."""
+        return {record for choice in self.choices for records, _ in choice.terms for record in records}
+
 
 def branch_of(circuit: stim.Circuit, taken: Sequence[bool]) -> Branch:
     r"""The branch whose first choices are given. Further blocks are not executed, and attempts are accepted.
@@ -76,6 +86,29 @@ def branch_of(circuit: stim.Circuit, taken: Sequence[bool]) -> Branch:
     assert writer.result.num_measurements == circuit.num_measurements
     assert writer.result.num_detectors == circuit.num_detectors
     return Branch(writer.result, writer.lines, writer.choices, writer.absent, writer.values)
+
+
+def branches_of(circuit: stim.Circuit) -> Iterator[Branch]:
+    r"""All branches of a circuit: a shot is of one of them.
+
+    Examples:
+        >>> text = "M 0\nREPEAT[IF rec[-1\\C] 1 {\n    M 1\n}\nREPEAT[UNTIL rec[-1\\C] 3 {\n    MX 2\n}"
+        >>> for branch in branches_of(stim.Circuit(text)):
+        ...     print(*("yes" if choice.taken else "no" for choice in branch.choices))
+        no yes
+        no no yes
+        no no no
+        yes yes
+        yes no yes
+        yes no no
+    """
+    waiting: list[tuple[bool, ...]] = [()]
+    while waiting:
+        given = waiting.pop()
+        branch = branch_of(circuit, given)
+        yield branch
+        taken = [choice.taken for choice in branch.choices]
+        waiting += [(*taken[:k], not taken[k]) for k in range(len(given), len(taken))]
 
 
 class _Writer:

@@ -267,6 +267,17 @@ class DecisionPasses:
             outputs, numbers = outputs[kept], numbers[kept]
         return outputs, numbers
 
+    def run_without_noise(self, shots: int, rng: np.random.Generator) -> PackedBits:
+        """The outputs of shots without noise; see ``run``."""
+        rows = np.zeros((shots, self.first_output + -(-self.plan.num_outputs // 64)), dtype=np.uint64)
+        for coin in _packed(self.plan, self.plan.coins):
+            rows[rng.random(shots) < 0.5] ^= coin
+        constant = np.zeros((1, self.plan.num_row_bits), dtype=np.bool_)
+        constant[0, self.plan.constant] = True
+        rows[:, self.first_output :] ^= words_of_bits(constant[:, self.plan.num_signature_bits :])
+        numbers = rng.integers(1 << 64, size=shots, dtype=np.uint64)
+        return self.run(rows, numbers, 0, Requested(0, 0))[0]
+
     def _answers(self, question: Question, number: int, flips: Bools, outputs: PackedBits) -> Bools:
         """Which of the records that are asked for are flipped, by a question with a number."""
         detectors = question.seen(columns(outputs, 0, question.num_detectors), flips)

@@ -175,10 +175,11 @@ class DecidedCircuit:
         if program.is_switched:
             raise NotImplementedError(
                 f"{first_conditional_block(self.circuit)}: this block is executed or not, and each choice of"
-                " blocks has decisions and error models of its own. compile_sampler(decoder=...) and"
-                " compile_detector_sampler(decoder=...) follow them. For a rate, or for a decoder at the end,"
-                " write a circuit for each choice, and count in each of them the shots whose records make it"
-                " (docs/methods/decisions.md). Without a decoder, sample circuit.without_decisions()."
+                " blocks has decisions and error models of its own. compile_sampler(decoder=...),"
+                " compile_detector_sampler(decoder=...) and logical_error_rate(decoder=...) follow them. To"
+                " count with a decoder at the end, write a circuit for each choice, and count in each of them"
+                " the shots whose records make it (docs/methods/decisions.md). Without a decoder, sample"
+                " circuit.without_decisions()."
             )
         detector_ticks: list[int] = []
         for step, place in zip(program.steps, program.places, strict=True):

@@ -95,6 +95,7 @@ _NAMES = {
     "number": "crosstalk over_rotation",
     "names or None": "decoders",
     "not negative": "gate_time readout_time reset_time seconds",
+    "not negative or None": "gap",
     "numbers or None": "arg",
     "object": "dem stats task",
     "object or None": "collection_options custom_decoders executor noise_model",

@@ -17,13 +17,17 @@ import stim
 
 import stim_nonclifford as snc
 from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
+from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.decisions import decided_question
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.samplers.strata import FaultStates, Stratum
 
 from ...simulation.decisions.decoders import Bits, FunctionDecoder
+from ...simulation.decisions.test_decisions_by_oracle import ExactMock
+from ...simulation.decisions.test_switched_by_decisions import HashDecoder, summed
 from ...support.oracle.deciding import decided_distribution
+from ...support.oracle.density_matrix import Distribution
 
 PYMATCHING = {"outcome": "pymatching", "frame": "pymatching"}
 
@@ -372,3 +376,134 @@ def test_budgets_are_refused_with_a_remedy() -> None:
     found = circuit.logical_error_rate(decoder=LikeliestDecoder(), relative_error=0.1, seed=1)
     with pytest.raises(NotImplementedError, match=r"Compare the rates of circuits"):
         found.error_budget(by="gate")
+
+
+TELEPORTED = """
+RX 3 4
+T 4
+DEPOLARIZE1({p}) 3 4
+MZZ({p}) 3 4
+MZZ[DECODE]({p}) 3 4
+DETECTOR rec[-1] rec[-2]
+REPEAT[IF rec[-1]] 1 {{
+    S 3
+    DEPOLARIZE1({p}) 3
+}}
+MX({p}) 4
+T_DAG 3
+MX 3
+OBSERVABLE_INCLUDE(0) rec[-1] rec[-2]
+"""
+"""A teleported T gate, whose S is a block with noise: which block follows is a matter of chance."""
+
+RETRIED = """
+R 0 1 3
+REPEAT[UNTIL !rec[-1]] 3 {{
+    RX 2
+    T 2
+    DEPOLARIZE1({p}) 0 1 2
+    MZZ({p}) 0 1
+    DETECTOR rec[-1]
+    X_ERROR({p}) 3
+    T_DAG 2
+    MX({p}) 2
+}}
+DETECTOR rec[-1]
+MPP[DECODE] Z0*Z1*Z3
+CX rec[-1] 3
+M 3 0 1
+OBSERVABLE_INCLUDE(0) rec[-1] rec[-2] rec[-3] rec[-4]
+"""
+"""A T state that is tried again until its measurement is right, while another qubit waits."""
+
+
+class NoFlips(sinter.Decoder):  # type: ignore[misc]
+    """A decoder that predicts no flip."""
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+        return CompiledNoFlips(dem.num_observables)
+
+
+class CompiledNoFlips(sinter.CompiledDecoder):  # type: ignore[misc]
+    def __init__(self, num_observables: int) -> None:
+        self.num_bytes = -(-num_observables // 8)
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bits) -> Bits:
+        return np.zeros((len(bit_packed_detection_event_data), self.num_bytes), dtype=np.uint8)
+
+
+def exact_rate_of_blocks(
+    circuit: snc.Circuit, observable: Sequence[int], detector: Sequence[int]
+) -> tuple[float, float]:
+    """The rate and the kept fraction, by density matrices of each choice of blocks with the decoder inside.
+
+    At its end, the circuit is not decoded. The observable and the detector that postselects are given by their
+    records, counted from the end; without noise they are 0.
+    """
+
+    def law_of(static: stim.Circuit) -> Distribution:
+        reference = snc.Circuit(static).without_decisions().reference_sample().tolist()
+        return decided_distribution(static, ExactMock(static, 5, is_matching=False), reference)
+
+    records, total = summed(circuit.to_stim(), law_of)
+    assert abs(total - 1) < 1e-9
+    bits = np.array(list(records), dtype=np.bool_)
+    wrong, fires = (np.logical_xor.reduce(bits[:, places], axis=1) for places in (observable, detector))
+    kept = np.array(list(records.values())) * ~fires
+    return float(kept @ wrong / kept.sum()), float(kept.sum())
+
+
+@pytest.mark.parametrize("relative_error", [0.01, pytest.param(0.0018, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("text", "observable", "postselected", "detector"),
+    [
+        (TELEPORTED, [-1, -2], None, []),
+        (TELEPORTED, [-1, -2], 0, [0, 1]),
+        (RETRIED, [-1, -2, -3, -4], None, []),
+        (RETRIED, [-1, -2, -3, -4], 3, [-5]),
+    ],
+)
+def test_rates_with_blocks_are_exact(
+    text: str, observable: list[int], postselected: int | None, detector: list[int], relative_error: float
+) -> None:
+    """The slow ones would see a probability that is wrong by 1%; seed 1."""
+    circuit = snc.Circuit(text.format(p=0.1))
+    mask = None if postselected is None else [k == postselected for k in range(circuit.num_detectors)]
+    found = circuit.logical_error_rate(
+        decoder=NoFlips(),
+        loop_decoder=HashDecoder(5),
+        postselection_mask=mask,
+        relative_error=relative_error,
+        seed=1,
+    )
+    expected, kept = exact_rate_of_blocks(circuit, observable, detector)
+    assert found.standard_error < 1.01 * relative_error * found.logical_error_rate
+    assert_agrees(found, expected)
+    assert abs(found.kept - kept) <= 5 * found.kept_error + 1e-12
+    assert abs(sum(row.kept_and_wrong for row in found.strata) - found.kept_and_wrong) < 1e-12
+    # Each choice of blocks has its strata, none of which is the whole.
+    names = {row.name.split(",")[0] for row in found.strata}
+    assert names == {f"branch {k + 1}" for k in range(len(names))}
+    assert len(names) == (2 if text == TELEPORTED else 3)
+    shares = {name: sum(r.kept_and_wrong for r in found.strata if r.name.startswith(name)) for name in names}
+    assert max(shares.values()) < 0.95 * found.kept_and_wrong
+
+
+def test_what_rates_with_blocks_refuse() -> None:
+    def refused(text: str, message: str, kind: type[Exception] = ValueError, **options: Any) -> None:
+        with pytest.raises(kind, match=message):
+            snc.Circuit(text).logical_error_rate(decoder="pymatching", **options)
+
+    block = (
+        "X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nREPEAT[IF rec[-1]] 1 {\n    M 1\n    DETECTOR rec[-1]\n}\n"
+    )
+    end = "M 2\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    refused(block * 7 + end, r"Line 4: .*more than 64 circuits.*compile_detector_sampler", ResourceLimitError)
+    refused("RX 0\n" + block + end, r"detector D0 is random without noise.*blocks so: line 5: no")
+    refused(block + "RX 2\n" + end, "an observable is random without noise")
+    refused(block.replace("M 1", "X 2") + end, "another value without noise if other blocks")
+    refused(block + end, r"Line 4: .*confidence=True is not available.*switch", confidence=True)
+    refused(block + end, "has no DECODE", loop_decoder="pymatching")
+    found = snc.Circuit(block + "X_ERROR(0.2) 2\n" + end).logical_error_rate(decoder="pymatching", seed=1)
+    with pytest.raises(NotImplementedError, match="blocks that records switch"):
+        found.error_budget("noise")

@@ -21,6 +21,7 @@ from stim_nonclifford.simulation.decisions import (
     DecidedCircuit,
     DecisionsFailedError,
     branch_of,
+    branches_of,
 )
 
 from ...support.oracle.agreement import p_value
@@ -64,14 +65,7 @@ def chosen(branch: Branch, records: Records) -> tuple[bool, ...]:
 
 def all_branches(circuit: stim.Circuit, most: int = 64) -> list[Branch]:
     """The circuits of all choices, or more than ``most``."""
-    found, open_ends = [], [()]
-    while open_ends and len(found) <= most:
-        taken: tuple[bool, ...] = open_ends.pop()
-        branch = branch_of(circuit, taken)
-        found.append(branch)
-        choices = [choice.taken for choice in branch.choices]
-        open_ends += [(*choices[:k], not choices[k]) for k in range(len(taken), len(choices))]
-    return found
+    return list(itertools.islice(branches_of(circuit), most + 1))
 
 
 def summed(circuit: stim.Circuit, law_of: Any) -> tuple[Distribution, float]:
@@ -283,7 +277,6 @@ def test_what_is_refused() -> None:
     for call in (
         circuit.decision_points,
         lambda: circuit.decision_model(0),
-        lambda: circuit.logical_error_rate(decoder="pymatching"),
     ):
         with pytest.raises(NotImplementedError, match=r"Line 9: .*compile_detector_sampler\(decoder=...\)"):
             call()

@@ -29,6 +29,10 @@ class DecidedOutcomes(Outcomes):
     that flips no postselected detector may flip others in decisions. ``wrong`` says of the outputs of shots,
     after all decisions, which observables are predicted wrongly, and ``is_random`` whether a decoder was seen
     to answer equal questions differently. Shots without faults may all be decided, and end in the same way.
+
+    Where records switch blocks, the circuit is that of one choice of them, and ``chosen`` says of the outputs
+    of shots which make this choice. Others are not wrong here. If any detector is postselected, one more
+    detector follows, which is postselected, too, and fires in these others.
     """
 
     can_be_divided = False
@@ -42,10 +46,13 @@ class DecidedOutcomes(Outcomes):
         name: str,
         *,
         is_certain_without_faults: bool,
+        chosen: Callable[[Bytes], Bools] | None = None,
     ) -> None:
         self._passes, self._wrong, self._is_random, self._name = passes, wrong, is_random, name
         self.is_certain_without_faults = is_certain_without_faults
         self._postselected = np.packbits(postselected, bitorder="little")
+        self._chosen = chosen
+        self.num_further_detectors = int(chosen is not None and bool(postselected.any()))
         plan = passes.plan
         self._row_words = passes.first_output + -(-plan.num_outputs // 64)
         self._num_detectors = len(postselected)
@@ -61,13 +68,12 @@ class DecidedOutcomes(Outcomes):
     def flips(self, signatures: Words, numbers: Words) -> Words:
         """The outputs that outcomes and decisions flip: detectors, then wrong predictions."""
         signatures = signatures[:, : self._row_words]
-        found = np.concatenate(
-            [np.zeros((0, self._row_words - self._passes.first_output), dtype=np.uint64)]
-            + [
-                self._flips_of(signatures[k : k + MOST_ROWS], numbers[k : k + MOST_ROWS])
-                for k in range(0, len(numbers), MOST_ROWS)
-            ]
-        )
+        num_words = self._row_words - self._passes.first_output + self.num_further_detectors
+        parts = [
+            self._flips_of(signatures[k : k + MOST_ROWS], numbers[k : k + MOST_ROWS])
+            for k in range(0, len(numbers), MOST_ROWS)
+        ]
+        found = np.concatenate([np.zeros((0, num_words), dtype=np.uint64), *parts])
         self._ask_again(signatures, numbers, found)
         return found
 
@@ -75,10 +81,16 @@ class DecidedOutcomes(Outcomes):
         bare = np.ascontiguousarray(signatures[:, self._passes.first_output :]).view(np.uint8)
         outputs, _ = self._passes.run(signatures.copy(), numbers, 0, Requested(0, 0))
         wrong = self._wrong(outputs)
-        end, bytes_of_detectors = self._num_detectors + wrong.shape[1], len(self._postselected)
-        result = np.zeros((len(outputs), 8 * outputs.shape[1]), dtype=np.uint8)
-        before = np.unpackbits(bare, axis=1, count=end, bitorder="little")[:, self._num_detectors :]
-        result[:, self._num_detectors : end] = wrong ^ before
+        num_detectors, bytes_of_detectors = self._num_detectors, len(self._postselected)
+        end, further = num_detectors + wrong.shape[1], self.num_further_detectors
+        result = np.zeros((len(outputs), 8 * outputs.shape[1] + 64 * further), dtype=np.uint8)
+        before = np.unpackbits(bare, axis=1, count=end, bitorder="little")[:, num_detectors:]
+        if self._chosen is not None:
+            chosen = self._chosen(outputs)
+            wrong = wrong & chosen[:, np.newaxis]
+            if further:
+                result[:, num_detectors] = ~chosen
+        result[:, num_detectors + further : end + further] = wrong ^ before
         packed = np.packbits(result, axis=1, bitorder="little")
         changed = outputs[:, :bytes_of_detectors] ^ bare[:, :bytes_of_detectors]
         packed[:, :bytes_of_detectors] |= changed & self._postselected
@@ -123,4 +135,5 @@ def symptoms_with_decisions(
         signature = tuple(k if k < first else k + gap for k in bits)
         return detectors, tuple(k for k in outputs if k < num_observables), signature
 
-    return symptoms_by_rows(plan, num_detectors, num_observables, symptom, outcomes)
+    every = num_detectors + outcomes.num_further_detectors
+    return symptoms_by_rows(plan, every, num_observables, symptom, outcomes)

@@ -164,6 +164,7 @@ def run_on_host(
     row_words: int,
     team_size: int,
     in_shared: bool,
+    separate: bool,
     reversed: bool,
 ) -> None: ...
 def kept_branches(

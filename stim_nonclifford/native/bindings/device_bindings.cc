@@ -85,12 +85,12 @@ std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> imag
 }
 
 void run_on_host(const std::string& kernel, const snc::InputArray<uint8_t>& job, uint32_t round, uint32_t num_teams, uint32_t row_words,
-                 uint32_t team_size, bool in_shared, bool reversed) {
+                 uint32_t team_size, bool in_shared, bool separate, bool reversed) {
     snc::require(job.shape(0) == sizeof(snc::Job), "The job must have ", sizeof(snc::Job), " bytes.");
     snc::Job copy;
     std::memcpy(&copy, job.data(), sizeof copy);
     const WithoutGil released;
-    snc::run_on_host({kernel, copy, round, num_teams, row_words, team_size, in_shared, reversed});
+    snc::run_on_host({kernel, copy, round, num_teams, row_words, team_size, in_shared, separate, reversed});
 }
 
 }  // namespace
@@ -103,6 +103,6 @@ void bind_device(nb::module_& m) {
     m.def("image_steps", &image_steps, nb::arg("image"),
           "Kind, width, new coordinates, rotations, and joined measurements of a plan's steps.");
     m.def("run_on_host", &run_on_host, nb::arg("kernel"), nb::arg("job"), nb::arg("round"), nb::arg("num_teams"),
-          nb::arg("row_words"), nb::arg("team_size"), nb::arg("in_shared"), nb::arg("reversed"),
+          nb::arg("row_words"), nb::arg("team_size"), nb::arg("in_shared"), nb::arg("separate"), nb::arg("reversed"),
           "Runs a device kernel on the host. All that the job points to must be valid.");
 }

@@ -27,6 +27,7 @@ struct HostLaunch {
     uint32_t row_words = 0;   // noise: 0 for wide rows
     uint32_t team_size = 32;  // simulate
     bool in_shared = false;   // noise: the tables; simulate: the vector
+    bool separate = false;    // walk, simulate: whether each outcome has a random number of its own
     bool reversed = false;    // whether sections run backwards
 };
 // Throws std::invalid_argument if the launch does not fit the job's plan. All that the job points to must be valid.

@@ -70,12 +70,25 @@ void run_noise(const HostLaunch& launch, const Job& job) {
     }
 }
 
-template <uint32_t team_size>
+template <uint32_t team_size, bool separate>
 void run_simulate(const HostLaunch& launch, const Job& job) {
     for_each_team<team_size>(launch, simulation_bytes(*job.plan, job.shared_width), [&](auto& team) {
-        if (launch.in_shared) return simulation_kernel<true>(team, job, launch.round);
-        simulation_kernel<false>(team, job, launch.round);
+        if (launch.in_shared) return simulation_kernel<true, separate>(team, job, launch.round);
+        simulation_kernel<false, separate>(team, job, launch.round);
     });
+}
+
+template <bool separate>
+void run_walk_or_simulate(const HostLaunch& launch, const Job& job) {
+    if (launch.kernel == "walk")
+        return for_each_team<32>(launch, 0, [&](auto& team) { walk_kernel<separate>(team, job, launch.round); });
+    switch (launch.team_size) {
+        case 32: return run_simulate<32, separate>(launch, job);
+        case 128: return run_simulate<128, separate>(launch, job);
+        case 256: return run_simulate<256, separate>(launch, job);
+        case 512: return run_simulate<512, separate>(launch, job);
+        default: throw std::invalid_argument("No kernel is made for teams of this size.");
+    }
 }
 
 }  // namespace
@@ -92,15 +105,8 @@ void run_on_host(const HostLaunch& launch) {
     require(launch.kernel != "simulate" || (job.shared_width <= max_vector_width && (!launch.in_shared || job.plan->vector_width <= job.shared_width)),
             "The shared memory must have room for the vector.");
     if (launch.kernel == "noise") return run_noise(launch, job);
-    if (launch.kernel == "walk")
-        return for_each_team<32>(launch, 0, [&](auto& team) { walk_kernel(team, job, launch.round); });
-    switch (launch.team_size) {
-        case 32: return run_simulate<32>(launch, job);
-        case 128: return run_simulate<128>(launch, job);
-        case 256: return run_simulate<256>(launch, job);
-        case 512: return run_simulate<512>(launch, job);
-        default: throw std::invalid_argument("No kernel is made for teams of this size.");
-    }
+    if (launch.separate) return run_walk_or_simulate<true>(launch, job);
+    run_walk_or_simulate<false>(launch, job);
 }
 
 SharedBytes shared_bytes(const PlanImage& image) {

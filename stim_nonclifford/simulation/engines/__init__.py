@@ -36,7 +36,7 @@ from .cost import (
     warn_of_slow_shots,
 )
 from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
-from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
+from .gpu import CupyBackend, GpuEngine, GpuOutcomes, gpu_may_be_there
 from .options import EngineName, EngineOptions
 from .reference import ReferenceEngine
 from .trajectory import TrajectoryEngine, reference_detectors, reference_records
@@ -115,9 +115,9 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
 
 def check_rows(options: EngineOptions) -> None:
     """Checks that there is an engine that draws noise and outcomes apart."""
-    if options.engine in ("gpu", "trajectory"):
+    if options.engine == "trajectory":
         raise NotImplementedError(
-            f"Circuits with DECODE are sampled by engine='cpu', not by engine={options.engine!r}. Choose"
+            "Circuits with DECODE are sampled by engine='cpu' or 'gpu', not by engine='trajectory'. Choose"
             " engine='cpu' and threads=n."
         )
 
@@ -128,6 +128,10 @@ def row_engine(options: EngineOptions, plan: SamplingPlan) -> RowEngine:
     name: EngineName = "reference" if options.engine == "reference" else "cpu"
     engine = engine_factory(replace(options, engine=name, device=None))(plan)
     assert isinstance(engine, (CpuEngine, ReferenceEngine))
+    if options.engine == "gpu":
+        gpu = engine_factory(options)(plan)
+        assert isinstance(gpu, GpuEngine)
+        return GpuOutcomes(gpu, engine)
     return engine
 
 

@@ -59,6 +59,52 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
+DECIDED = """
+    R 0 1 2 3
+    RX 4 5
+    T 4
+    X_ERROR(0.2) 0 1 2
+    DEPOLARIZE1(0.1) 4 5
+    MPP(0.1) Z0*Z1 Z1*Z2
+    DETECTOR rec[-2]
+    DETECTOR rec[-1]
+    MPP[DECODE] Z0*Z1*Z2
+    C_T rec[-1] 5
+    MZZ 4 5
+    C_S rec[-1] 5
+    T 5
+    MX 4
+    X_ERROR(0.2) 0 1 2
+    MPP(0.1) Z0*Z1 Z1*Z2
+    DETECTOR rec[-2] rec[-7]
+    DETECTOR rec[-1] rec[-6]
+    MPP[DECODE] Z0*Z1*Z2
+    {block}
+    R_X(0.3) 5
+    EXP_VAL X5 Z5
+    MX 5
+    OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+"""Quantum outcomes before a decision and after it, which controls a T gate, or a block."""
+
+
+@pytest.mark.parametrize("block", ["C_T_DAG rec[-1] 5", "REPEAT[IF rec[-1]] 1 {\nT 5\nDEPOLARIZE1(0.1) 5\n}"])
+def test_decided_shots_are_those_of_the_cpu(cupy: Any, block: str) -> None:
+    circuit = snc.Circuit(DECIDED.format(block=block))
+    found: list[Any] = []
+    for engine in ("gpu", "cpu"):
+        options: dict[str, Any] = {"seed": 5, "decoder": "pymatching", "engine": engine}
+        records = circuit.compile_sampler(**options)
+        detectors = circuit.compile_detector_sampler(postselection_mask=[True] + 3 * [False], **options)
+        values = next(iter(detectors.iter_kept(max_shots=2000, expectation_values=True)))
+        kept = detectors.sample_kept(3000)
+        found.append((records.sample(3000), kept.dets, kept.obs, values.obs, values.expectation_values))
+        assert records.statistics()["engine"] == engine
+        assert records.statistics()["simulations"] > 0
+    for gpu, cpu in zip(*found, strict=True):
+        np.testing.assert_array_equal(gpu, cpu)
+
+
 def test_samplers_give_the_shots_of_the_cpu(cupy: Any) -> None:
     circuit = snc.Circuit(DETECTORS)
     mask = np.arange(circuit.num_detectors) == 1

@@ -123,6 +123,7 @@ class RawKernel:
             row_words=sum(map(int, re.findall(r"\d+", self.defined["LAYOUT"]))),
             team_size=team_size,
             in_shared=self.defined["IN_SHARED"] == "true",
+            separate=self.defined["SEPARATE"] == "true",
             reversed=False,
         )
 

@@ -122,12 +122,16 @@ class OutcomeDecisions {
 
     SNC_HOST_DEVICE bool decide(double probability_of_one, int32_t outcome) {
         if (!separate_) return decide(probability_of_one);
+        return number_of(outcome) < probability_of_one;
+    }
+    // The random number of an outcome, with `separate`.
+    SNC_HOST_DEVICE double number_of(int32_t outcome) {
         const auto k = static_cast<uint64_t>(outcome);
         if (const uint64_t quad = k / words_per_draw; drawn_ != quad + 1) {
             words_ = random_words(seed_, Stream::outcomes, shot_, quad);
             drawn_ = quad + 1;
         }
-        return uniform(words_[k % words_per_draw]) < probability_of_one;
+        return uniform(words_[k % words_per_draw]);
     }
 
     // The decisions up to now follow from first() if it lies in [low(), low() + mass()), up to rounding.

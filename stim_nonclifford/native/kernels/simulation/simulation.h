@@ -231,11 +231,12 @@ class Simulation {
 
 // The state of a shot besides its vector. One thread of the team writes it. It lies in shared memory, because it would take
 // registers from the rotations.
+template <bool separate>
 struct ShotProgress {
     Request request;
     uint64_t shot;
     const uint64_t* row;      // signature and outputs
-    CountedDecisions decisions;
+    CountedDecisions<separate> decisions;
     uint32_t decided;         // number of decisions
     bool branch;              // the last one
     bool grows;
@@ -273,7 +274,7 @@ struct ShotProgress {
                 parent = node;
             }
         }
-        if (outcome >= 0) branch = decisions.decide(probability_of_one);
+        if (outcome >= 0) branch = decisions.decide(probability_of_one, outcome);
         ++decided;
     }
 
@@ -287,10 +288,10 @@ struct ShotProgress {
     }
 };
 
-static_assert(sizeof(ShotProgress) <= max_progress_bytes, "room in shared memory");
+static_assert(sizeof(ShotProgress<true>) <= max_progress_bytes, "room in shared memory");
 
 // One round: simulates all requested shots, and some waiting shots.
-template <bool all_in_shared, typename Team>
+template <bool all_in_shared, bool separate, typename Team>
 SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t round) {
     if (is_void(job)) return;
     const PlanImage& plan = *job.plan;
@@ -298,7 +299,7 @@ SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t roun
     const uint64_t num_waiting = *round_counter(job, round, waiting), limit = waiting_limit(job, round);
     const uint64_t total = num_requests + (num_waiting < limit ? num_waiting : limit);
     Simulation<all_in_shared, Team> simulation(team, job);
-    auto* shot = reinterpret_cast<ShotProgress*>(simulation.shared_end());
+    auto* shot = reinterpret_cast<ShotProgress<separate>*>(simulation.shared_end());
     Finished finished(job);
     uint64_t simulated = 0;
 
@@ -307,7 +308,7 @@ SNC_HOST_DEVICE void simulation_kernel(Team& team, const Job& job, uint32_t roun
         team.once([&] {
             const Request plain{taken < num_requests ? 0 : waiting_entries(job, round)[taken - num_requests], 0,
                                 plain_request, 0};
-            *shot = ShotProgress(job, plan, taken < num_requests ? job.requests[taken] : plain);
+            *shot = ShotProgress<separate>(job, plan, taken < num_requests ? job.requests[taken] : plain);
         });
         simulation.start(shot->row);
         int32_t outcome;

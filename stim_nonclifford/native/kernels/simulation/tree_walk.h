@@ -20,15 +20,22 @@ enum Link : uint32_t {
 // The largest number of table places that are searched for a signature.
 constexpr uint64_t max_probes = 64;
 
-// Decides outcomes and counts how often rounding could have changed them.
+// Decides outcomes and counts how often rounding could have changed them. With `separate`, each has a number of its own.
+template <bool separate>
 class CountedDecisions {
    public:
-    SNC_HOST_DEVICE CountedDecisions(uint64_t seed, uint64_t shot) : decisions_(seed, shot) {}
+    SNC_HOST_DEVICE CountedDecisions(uint64_t seed, uint64_t shot) : decisions_(seed, shot, separate) {}
 
-    SNC_HOST_DEVICE bool decide(double probability_of_one) {
-        close_ += magnitude(decisions_.mass() - OutcomeDecisions::min_mass) < 1e-14;
-        close_ += magnitude(decisions_.number() - probability_of_one) < 1e-12;
-        return decisions_.decide(probability_of_one);
+    SNC_HOST_DEVICE bool decide(double probability_of_one, int32_t outcome) {
+        if constexpr (separate) {
+            const double number = decisions_.number_of(outcome);
+            close_ += magnitude(number - probability_of_one) < 1e-12;
+            return number < probability_of_one;
+        } else {
+            close_ += magnitude(decisions_.mass() - OutcomeDecisions::min_mass) < 1e-14;
+            close_ += magnitude(decisions_.number() - probability_of_one) < 1e-12;
+            return decisions_.decide(probability_of_one);
+        }
     }
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
 
@@ -88,16 +95,16 @@ SNC_HOST_DEVICE WalkEnd find_root(Team& team, const Job& job, uint32_t words, co
     return {WalkEnd::request, 0, {entry, 0, plain_request, 0}};
 }
 
-template <typename Team>
+template <bool separate, typename Team>
 SNC_HOST_DEVICE WalkEnd walk(Team& team, const Job& job, uint32_t words, const uint64_t* key, uint32_t entry,
                              uint64_t shot, uint32_t& close) {
     WalkEnd end = find_root(team, job, words, key, entry);
     if (end.kind != WalkEnd::leaf || job.nodes[end.node].outcome < 0) return end;
-    CountedDecisions decisions(job.seed, shot);
+    CountedDecisions<separate> decisions(job.seed, shot);
     for (uint32_t depth = 1;; ++depth) {
         Node& node = job.nodes[end.node];
         if (node.outcome < 0) break;
-        const bool outcome = decisions.decide(node.probability_of_one);
+        const bool outcome = decisions.decide(node.probability_of_one, node.outcome);
         uint32_t child = team.read_shared_word(node.children + outcome);
         if (child == open_end) {
             const bool full = team.read_shared_word(job.law_counters + nodes_used) >= job.node_capacity;
@@ -129,7 +136,7 @@ SNC_HOST_DEVICE uint32_t* waiting_entries(const Job& job, uint32_t round) {
 SNC_HOST_DEVICE bool is_void(const Job& job) { return job.counters[queued] > job.queue_capacity; }
 
 // One round: walks the waiting shots of the previous round; in the first round, all queued shots.
-template <typename Team>
+template <bool separate, typename Team>
 SNC_HOST_DEVICE void walk_kernel(Team& team, const Job& job, uint32_t round) {
     if (is_void(job)) return;
     const PlanImage& plan = *job.plan;
@@ -148,7 +155,7 @@ SNC_HOST_DEVICE void walk_kernel(Team& team, const Job& job, uint32_t round) {
             entry = round == 0 ? static_cast<uint32_t>(k) : entries[simulated + k];
             shot = job.queue_shots[entry];
             row += uint64_t{entry} * row_words;
-            end = walk(team, job, words, row, entry, shot, close);
+            end = walk<separate>(team, job, words, row, entry, shot, close);
             is_kept = end.kind == WalkEnd::leaf && job.nodes[end.node].outcome == kept_leaf;
         }
         finished.close_decisions += close;

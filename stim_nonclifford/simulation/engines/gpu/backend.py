@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
 
 from .cuda_source import KernelLaunch
@@ -70,7 +69,7 @@ class Backend(Protocol):
         """Copies an array to the host, after all work of the active stream."""
         ...
 
-    def upload(self, array: Array, values: npt.NDArray[np.uint8]) -> None:
+    def upload(self, array: Array, values: npt.NDArray[Any]) -> None:
         """Overwrites an array on the device, as work of the active stream."""
         ...
 

@@ -125,6 +125,33 @@ class ChunkSampler:
             self._rounds = 0
             return self._launch_rounds(self._first_rounds, after)
 
+    def start_outcomes(
+        self,
+        chunk: Chunk,
+        signatures: npt.NDArray[np.uint64],
+        shots: npt.NDArray[np.uint64],
+        after: object | None,
+    ) -> object:
+        """Launches the kernels that draw the outcomes of some shots of a chunk, whose signatures are given.
+
+        Shots are not more than ``sizes.queue``. Otherwise as ``start``; ``rows`` are what the outcomes flip.
+        """
+        job = self._job_of(chunk)
+        stream, words = self._stream, self._plan.output_words
+        rows = np.hstack([signatures, np.zeros((len(shots), words), dtype=np.uint64)]).ravel()
+        counters = np.zeros(_CONSTANTS["num_counters"], dtype=np.uint64)
+        counters[_CONSTANTS["queued"]] = len(shots)
+        with self._backend.active(), stream.active():
+            for memory, values in (
+                (self._job, job),
+                (self._counters, counters),
+                (self._queue_shots, shots),
+                (self._queue_rows, rows),
+            ):
+                self._backend.upload(memory[: len(values)], values)
+            self._rounds = 0
+            return self._launch_rounds(self._first_rounds, after)
+
     def needs_more(self, counters: npt.NDArray[np.uint64]) -> bool:
         """Whether shots of the chunk still wait for their outcomes. Then call ``go_on``, and wait again."""
         if self._plan.simulate is None or counters[_CONSTANTS["queued"]] > self.sizes.queue:

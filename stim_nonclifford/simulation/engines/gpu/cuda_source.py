@@ -52,6 +52,8 @@ class KernelLaunch:
     # vector is
     in_shared: bool = False
     follows: bool = False  # for ``noise``, whether qubits leak or records decay
+    # for ``walk`` and ``simulate``, whether each outcome has a random number of its own
+    separate: bool = False
 
     @property
     def num_teams(self) -> int:
@@ -73,6 +75,7 @@ def cuda_source(kernel: KernelLaunch) -> str:
         "LAYOUT": "FixedLayout<{}, {}, {}>".format(*kernel.layout) if kernel.layout else "PlanLayout<0>",
         "IN_SHARED": str(kernel.in_shared).lower(),
         "FOLLOWS": str(kernel.follows).lower(),
+        "SEPARATE": str(kernel.separate).lower(),
     }
     lines = [f"#define SNC_{name} {value}" for name, value in definitions.items()]
     return "\n".join([*lines, _with_includes(f"kernels/{kernel.name}.cu", set())])

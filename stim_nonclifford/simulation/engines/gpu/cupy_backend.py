@@ -148,7 +148,7 @@ class CupyBackend:
         """See ``Backend.to_host``."""
         return np.asarray(array.get())
 
-    def upload(self, array: Array, values: npt.NDArray[np.uint8]) -> None:
+    def upload(self, array: Array, values: npt.NDArray[Any]) -> None:
         """See ``Backend.upload``."""
         array.set(values)
 

@@ -89,14 +89,17 @@ class DevicePlan:
             block_threads=_WALK_THREADS,
             num_blocks=_WALK_BLOCKS * backend.multiprocessors,
             min_blocks=_WALK_BLOCKS,
+            separate=plan.separate_draws,
         )
         self.simulate: KernelLaunch | None = None
         self.vector_bytes = 0
         self.shared_width = 0
         if plan.num_outcomes:
-            self.simulate = self._simulation(sizes, backend, budget // 4)
+            self.simulate = self._simulation(plan, sizes, backend, budget // 4)
 
-    def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> KernelLaunch:
+    def _simulation(
+        self, plan: SamplingPlan, sizes: dict[str, int], backend: Backend, vector_budget: int
+    ) -> KernelLaunch:
         width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
         in_shared = (
             width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
@@ -133,6 +136,7 @@ class DevicePlan:
             min_blocks=min_blocks,
             team_size=team_size,
             in_shared=in_shared,
+            separate=plan.separate_draws,
         )
 
 

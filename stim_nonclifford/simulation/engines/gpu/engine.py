@@ -182,6 +182,39 @@ class GpuEngine:
             self._backend.finish()
             return rows
 
+    def outcomes(
+        self, signatures: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint64], seed: int
+    ) -> npt.NDArray[np.uint64]:
+        """See ``RowEngine.outcomes``."""
+        found = np.zeros((len(numbers), self._device_plan.output_words), dtype=np.uint64)
+        sizes, order = self._samplers[0].sizes, np.argsort(numbers, kind="stable")
+        most = min(sizes.rows, sizes.queue)
+        with self._turns.turn():
+            while len(order) and self.plan.num_outcomes:
+                first = int(numbers[order[0]])
+                end = int(np.searchsorted(numbers[order] - np.uint64(first), np.uint64(most)))
+                mine, order = order[:end], order[end:]
+                chunk = Chunk(seed, first, int(numbers[mine[-1]]) + 1, Results.ROWS)
+                found[mine] = self._outcomes(chunk, signatures[mine], numbers[mine])
+        return found
+
+    def _outcomes(
+        self, chunk: Chunk, signatures: npt.NDArray[np.uint64], shots: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.uint64]:
+        """What the outcomes of some shots of a chunk flip."""
+        sampler = self._samplers[0]
+        with self._trees_guarded():
+            self._outcome_mark = sampler.start_outcomes(chunk, signatures, shots, self._outcome_mark)
+        counters = self._counters(sampler)
+        self._totals["simulations"] += int(counters[_CONSTANTS["simulations"]])
+        self._totals["close_decisions"] += int(counters[_CONSTANTS["close_decisions"]])
+        self._totals["chunks"] += 1
+        with self._backend.active(), sampler.active():
+            rows = self._backend.to_host(
+                sampler.rows(chunk, 8 * self._device_plan.output_words, only_kept=False)
+            )
+        return rows.view(np.uint64)[(shots - np.uint64(chunk.first_shot)).astype(np.int64)]
+
     def statistics(self) -> dict[str, int]:
         """Sizes of the store of outcome laws, and counts over the life of the engine."""
         with self._turns.turn(), self._backend.active():

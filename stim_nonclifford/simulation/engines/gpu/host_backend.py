@@ -35,6 +35,7 @@ class HostStream:
             row_words=kernel.row_words,
             team_size=kernel.team_size,
             in_shared=kernel.in_shared,
+            separate=kernel.separate,
             reversed=self._reversed,
         )
 
@@ -87,7 +88,7 @@ class HostBackend:
         """See ``Backend.to_host``."""
         return np.array(array)
 
-    def upload(self, array: Array, values: npt.NDArray[np.uint8]) -> None:
+    def upload(self, array: Array, values: npt.NDArray[Any]) -> None:
         """See ``Backend.upload``."""
         array[...] = values
 

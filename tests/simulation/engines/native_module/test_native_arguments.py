@@ -255,7 +255,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 def run_on_host(kernel: str, job_bytes: int) -> None:
-    _native.run_on_host(kernel, np.zeros(job_bytes, np.uint8), 0, 1, 0, 32, False, False)
+    _native.run_on_host(kernel, np.zeros(job_bytes, np.uint8), 0, 1, 0, 32, False, False, False)
 
 
 def swept(leakage: np.ndarray) -> Any:

@@ -8,10 +8,12 @@ from typing import Any
 import stim
 
 from benchmarks.leakage import with_leakage
+from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford import Circuit
+from stim_nonclifford.circuit.decisions import DecisionSampling
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.compiler import RequestedOutputs
-from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES
+from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES, EngineOptions
 from stim_nonclifford.simulation.plan import SamplingPlan
 from tests.support.engines.engine_cases import DEEP, FIXED, plans_of
 from tests.support.oracle.random_circuits import seeded_circuits
@@ -161,6 +163,14 @@ def coherent_surface() -> SamplingPlan:
     return coherent("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19")
 
 
+def decisions() -> SamplingPlan:
+    """T gates by lattice surgery, where each outcome has a random number of its own."""
+    circuit = teleported_t_gate(3, 5e-3, 3)
+    decoders = {"outcome": "pymatching", "frame": "pymatching"}
+    decides = DecisionSampling(circuit.to_stim(), decoders, EngineOptions(), max_active_coordinates=10)
+    return decides.plan
+
+
 def few_outcomes() -> SamplingPlan:
     return dict(plans_of(FIXED["layers"]))["counts"]
 
@@ -181,6 +191,7 @@ CASES = {
         Case(name="d=5, all bits", plan=lambda: all_bits(cultivation(5)), shots=500),
         Case(name="surface code, d=5", plan=lambda: all_bits(surface(5, 1e-3)), shots=10_000),
         Case(name="surface code, d=13", plan=lambda: all_bits(surface(13, 3e-3)), shots=2000),
+        Case(name="decisions", plan=decisions, shots=300),
         Case(name="coherent, k=4", plan=coherent_surface, shots=100),
         Case(name="coherent, k=7", plan=lambda: repetition(7), shots=200),
         Case(name="coherent, k=11", plan=lambda: repetition(11), shots=30),

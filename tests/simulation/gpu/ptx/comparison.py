@@ -68,6 +68,11 @@ def same_shots(plan: SamplingPlan, gpu: GpuEngine, seed: int, first: int, shots:
     if not plan.num_checks + plan.num_outcome_checks and not plan.never_kept:
         found["sample"] = np.array_equal(gpu.sample(*where), rows)
         found["sample_on_device"] = np.array_equal(gpu.sample_on_device(*where).get(), rows)
+        # Some of the shots, in another order, as after decisions.
+        some = np.random.default_rng(seed).permutation(shots)[: shots // 2]
+        signatures = cpu.rows(*where)[some, : -(-plan.num_signature_bits // 64)]
+        drawn = signatures, (first + some).view(np.uint64), seed
+        found["outcomes"] = np.array_equal(gpu.outcomes(*drawn), cpu.outcomes(*drawn))
     return found
 
 

@@ -46,15 +46,23 @@ KERNELS = {
         for follows in (False, True)
     },
     "walk": KernelLaunch("walk", 256, 1, min_blocks=2),
+    "walk, separate": KernelLaunch("walk", 256, 1, min_blocks=2, separate=True),
     **{
-        f"simulate {team_size} {in_shared}": KernelLaunch(
-            "simulate", threads, 1, min_blocks=512 // threads, team_size=team_size, in_shared=in_shared
+        f"simulate {team_size} {in_shared}{', separate' * separate}": KernelLaunch(
+            "simulate",
+            threads,
+            1,
+            min_blocks=512 // threads,
+            team_size=team_size,
+            in_shared=in_shared,
+            separate=separate,
         )
-        for team_size, threads, in_shared in (
-            (32, 128, True),
-            (128, 128, True),
-            (256, 256, True),
-            (512, 512, False),
+        for team_size, threads, in_shared, separate in (
+            (32, 128, True, False),
+            (128, 128, True, False),
+            (256, 256, True, False),
+            (512, 512, False, False),
+            (512, 512, False, True),
         )
     },
 }

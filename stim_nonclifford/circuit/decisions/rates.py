@@ -33,9 +33,10 @@ from .end import DecodedEnd
 from .sampling import DecisionSampling
 from .switched import MOST_BRANCHES, check_decides_branches, choices_of
 
-_NOISELESS_SHOTS, _FEWEST_NOISELESS = 1 << 12, 16
-"""Shots without noise that show the values of observables, and how many must make the choices that depend on
-chance. Doubled, both, that takes twice the time, and rarer values of an observable are noticed."""
+_NOISELESS_SHOTS, _FEWEST_NOISELESS, _RANDOM = 1 << 12, 16, 0.1
+"""Shots without noise that show the values of observables, how many must make the choices that depend on
+chance, and the part with the rarer value from which on an observable is refused. Doubled, all three, these shots
+take twice the time, and an observable may be wrong without noise in twice as many shots."""
 
 Bools = npt.NDArray[np.bool_]
 
@@ -65,8 +66,9 @@ def decided_question(
     symptoms = []
     known, values = 0, 0  # the outputs of any branch so far, and their values without noise
     for branch in branches:
-        of_branch, reference, executed = _symptoms(branch, decoder, loop_decoder, postselected)
-        symptoms.append(of_branch)
+        decided = _DecidedBranch(branch, decoder, loop_decoder)
+        symptoms.append(decided.symptoms(postselected))
+        reference, executed = decided.reference, decided.executed
         if (reference ^ values) & known & executed:
             raise ValueError(
                 f"{first_conditional_block(circuit)}: a detector or an observable has another value without"
@@ -103,74 +105,102 @@ def _branches(circuit: stim.Circuit) -> Iterator[Branch]:
         yield branch
 
 
-def _symptoms(
-    branch: Branch, decoder: RateDecoder, loop_decoder: Any, postselected: Bools
-) -> tuple[Symptoms, int, int]:
-    """The errors of a branch with what follows from them, its reference sample, and its outputs as a mask."""
-    circuit = branch.circuit
-    plain = compile_circuit(without_decisions(circuit), likely_outputs)
-    plain.check_pauli_noise()
-    if branch.choices:
-        _check_detectors(plain, branch)
-    else:
-        check_logical_errors(plain, (), range(circuit.num_detectors))
-    sampling = DecisionSampling(
-        circuit,
-        loop_decoder,
-        EngineOptions(),
-        max_active_coordinates=DEFAULT_MAX_ACTIVE_COORDINATES,
-        asks_at_end=True,
-        lines=branch.lines or None,
-        records=branch.records,
-    )
-    end = DecodedEnd(sampling, decompositions(decoder.is_matching))
-    last = KeptShotDecoding(decoder.checked(end.model), STORE_BYTES)
-    num_detectors, num_outputs = circuit.num_detectors, sampling.num_outputs
-    first_record = num_detectors + circuit.num_observables
-    passes, taken = sampling.passes(), np.array([choice.taken for choice in branch.choices], dtype=np.bool_)
+class _DecidedBranch:
+    """A circuit without blocks that records switch, or one choice of them, with its decoders.
 
-    def choices(outputs: PackedBits) -> Bools:
-        return choices_of(branch, outputs, first_record, sampling.controls)
+    Attributes:
+        reference: The detectors and observables without noise, of shots that make its choices, as a mask.
+        executed: Its detectors and observables, as a mask: not those of blocks that are left out.
+    """
 
-    def wrong(outputs: PackedBits) -> Bools:
-        dets, obs = columns(outputs, 0, num_detectors), columns(outputs, num_detectors, num_outputs)
-        predictions, is_discarded, _ = last.decode(end.seen(dets, obs))
+    def __init__(self, branch: Branch, decoder: RateDecoder, loop_decoder: Any) -> None:
+        self._branch, self._name, circuit = branch, decoder.name, branch.circuit
+        plain = compile_circuit(without_decisions(circuit), likely_outputs)
+        plain.check_pauli_noise()
+        if branch.choices:
+            _check_detectors(plain, branch)
+        else:
+            check_logical_errors(plain, (), range(circuit.num_detectors))
+        self._sampling = DecisionSampling(
+            circuit,
+            loop_decoder,
+            EngineOptions(),
+            max_active_coordinates=DEFAULT_MAX_ACTIVE_COORDINATES,
+            asks_at_end=True,
+            lines=branch.lines or None,
+            records=branch.records,
+        )
+        self._passes = self._sampling.passes()
+        self._end = DecodedEnd(self._sampling, decompositions(decoder.is_matching))
+        self._last = KeptShotDecoding(decoder.checked(self._end.model), STORE_BYTES)
+        self._num_detectors = circuit.num_detectors
+        self._first_record = circuit.num_detectors + circuit.num_observables
+        self._taken = np.array([choice.taken for choice in branch.choices], dtype=np.bool_)
+        self._expected = np.zeros(circuit.num_observables, dtype=np.bool_)
+        # All detectors and observables are certain then, so that decoders see nothing in each shot.
+        self._is_certain = not has_small_angles(self._passes.plan)
+        self._choices_are_random = False
+        if branch.choices:
+            self._look_without_noise()
+        flips = (self._num_detectors + np.flatnonzero(self._expected)).tolist()
+        self.reference = self._sampling.reference ^ mask_of(flips)
+        self.executed = (1 << self._first_record) - 1 - mask_of(branch.absent)
+
+    def _look_without_noise(self) -> None:
+        """Finds the values of observables in shots that make the choices: random records may fix them."""
+        noiseless = self._passes.run_without_noise(_NOISELESS_SHOTS, np.random.default_rng(0))
+        made = self._choices(noiseless)
+        of_chance = (made != made[:1]).any(axis=0)
+        values = self._wrong(noiseless[(made == self._taken)[:, of_chance].all(axis=1)])
+        ones = values.mean(axis=0) if len(values) >= _FEWEST_NOISELESS else np.full(values.shape[1], 0.5)
+        if (np.minimum(ones, 1 - ones) > _RANDOM).any():
+            raise ValueError(
+                f"Line {self._branch.choices[0].line}: an observable is random without noise where records"
+                f" choose blocks so: {self._branch.name}. Measure the logical qubit in a basis in which its"
+                " state is certain."
+            )
+        self._is_certain &= not (values != values[:1]).any()
+        self._choices_are_random = bool(of_chance.any())
+        if self._choices_are_random:
+            self._expected = ones > 0.5
+
+    def symptoms(self, postselected: Bools) -> Symptoms:
+        """Its errors, and what follows from them, decisions included."""
+        # Without faults, chance may say which shots are of this branch: that matters if some are discarded.
+        is_certain = self._is_certain and not (self._choices_are_random and postselected.any())
+        outcomes = DecidedOutcomes(
+            self._passes,
+            lambda outputs: self._wrong(outputs) ^ self._expected,
+            postselected,
+            self._is_random,
+            self._name,
+            is_certain_without_faults=is_certain,
+            chosen=self._chosen if self._branch.choices else None,
+        )
+        num_observables = len(self._expected)
+        return symptoms_with_decisions(self._passes.plan, self._num_detectors, num_observables, outcomes)
+
+    def _choices(self, outputs: PackedBits) -> Bools:
+        """What the records of shots choose: shape (shots, choices)."""
+        return choices_of(self._branch, outputs, self._first_record, self._sampling.controls)
+
+    def _chosen(self, outputs: PackedBits) -> Bools:
+        """The shots whose records choose this branch."""
+        return np.asarray((self._choices(outputs) == self._taken).all(axis=1))
+
+    def _wrong(self, outputs: PackedBits) -> Bools:
+        """The observables that the last decoder predicts wrongly: shape (shots, observables)."""
+        dets = columns(outputs, 0, self._num_detectors)
+        obs = columns(outputs, self._num_detectors, self._sampling.num_outputs)
+        predictions, is_discarded, _ = self._last.decode(self._end.seen(dets, obs))
         if is_discarded.any():
             raise ValueError(
-                f"The decoder {decoder.name} discards shots. Count errors with SoftDecodingSampler."
+                f"The decoder {self._name} discards shots. Count errors with SoftDecodingSampler."
             )
-        return end.answers(predictions, obs)[0]
+        return self._end.answers(predictions, obs)[0]
 
-    def is_random() -> bool:
-        return last.is_random or bool(getattr(sampling.decoder, "is_random", False))
-
-    # What random records choose may fix the values of observables, which are other ones in other shots.
-    noiseless = passes.run_without_noise(_NOISELESS_SHOTS if branch.choices else 0, np.random.default_rng(0))
-    made = choices(noiseless)
-    of_chance = (made != made[:1]).any(axis=0)
-    values = wrong(noiseless[(made == taken)[:, of_chance].all(axis=1)])
-    if (values != values[:1]).any() or (of_chance.any() and len(values) < _FEWEST_NOISELESS):
-        raise ValueError(
-            f"Line {branch.choices[0].line}: an observable is random without noise where records choose"
-            f" blocks so: {branch.name}. Measure the logical qubit in a basis in which its state is certain."
-        )
-    expected = values[0] if of_chance.any() else np.zeros(circuit.num_observables, dtype=np.bool_)
-    # All detectors and observables of a branch are certain without noise, so that decoders see nothing. Which
-    # shots are of this branch may be random, and matters if some are discarded.
-    is_certain = not has_small_angles(passes.plan) and not (of_chance.any() and postselected.any())
-    outcomes = DecidedOutcomes(
-        passes,
-        lambda outputs: wrong(outputs) ^ expected,
-        postselected,
-        is_random,
-        decoder.name,
-        is_certain_without_faults=is_certain,
-        chosen=(lambda outputs: (choices(outputs) == taken).all(axis=1)) if branch.choices else None,
-    )
-    executed = (1 << first_record) - 1 - sum(1 << detector for detector in branch.absent)
-    found = symptoms_with_decisions(passes.plan, num_detectors, circuit.num_observables, outcomes)
-    reference = sampling.reference ^ mask_of((num_detectors + np.flatnonzero(expected)).tolist())
-    return found, reference, executed
+    def _is_random(self) -> bool:
+        return self._last.is_random or bool(getattr(self._sampling.decoder, "is_random", False))
 
 
 def _check_detectors(compiled: CompiledCircuit, branch: Branch) -> None:

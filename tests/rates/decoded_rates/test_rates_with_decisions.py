@@ -459,6 +459,7 @@ def exact_rate_of_blocks(
     [
         (TELEPORTED, [-1, -2], None, []),
         (TELEPORTED, [-1, -2], 0, [0, 1]),
+        (TELEPORTED.replace("S 3", "S 3\n    R_Z(0.1) 3"), [-1, -2], None, []),
         (RETRIED, [-1, -2, -3, -4], None, []),
         (RETRIED, [-1, -2, -3, -4], 3, [-5]),
     ],
@@ -484,7 +485,7 @@ def test_rates_with_blocks_are_exact(
     # Each choice of blocks has its strata, none of which is the whole.
     names = {row.name.split(",")[0] for row in found.strata}
     assert names == {f"branch {k + 1}" for k in range(len(names))}
-    assert len(names) == (2 if text == TELEPORTED else 3)
+    assert len(names) == (3 if text == RETRIED else 2)
     shares = {name: sum(r.kept_and_wrong for r in found.strata if r.name.startswith(name)) for name in names}
     assert max(shares.values()) < 0.95 * found.kept_and_wrong
 

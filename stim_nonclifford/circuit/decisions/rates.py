@@ -35,8 +35,8 @@ from .switched import MOST_BRANCHES, check_decides_branches, choices_of
 
 _NOISELESS_SHOTS, _FEWEST_NOISELESS, _RANDOM = 1 << 12, 16, 0.1
 """Shots without noise that show the values of observables, how many must make the choices that depend on
-chance, and the part with the rarer value from which on an observable is refused. Doubled, all three, these shots
-take twice the time, and an observable may be wrong without noise in twice as many shots."""
+chance, and the part with the rarer value from which on an observable is refused. Doubled, all three, it takes
+twice the time, and an observable may be wrong without noise in twice as many shots."""
 
 Bools = npt.NDArray[np.bool_]
 

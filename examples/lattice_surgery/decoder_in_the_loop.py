@@ -1,14 +1,16 @@
 """T gates by lattice surgery whose S gates follow decoded outcomes: how often a chain of them is wrong.
 
     python -m examples.lattice_surgery.decoder_in_the_loop [--d 3 5] [--p 0.001] [--gates 1 2]
-        [--shots 1_000_000] [--rounds FILE]
+        [--shots 1_000_000] [--rounds FILE] [--retries 3]
 
 The circuit is (H T)^gates on a patch that is half of a Bell pair: a state |+> would hide a wrong S, as S
 T|+> is a Pauli times T|+>. Each T gate consumes a perfect T state. Its merge measures Z_L Z_L of both
 patches, and if the outcome is 1, the patch needs S. The outcome is decoded as soon as it is there. At the
 end the decoded frame of the patch is applied, and all gates are undone: the Bell pair must come back. Prints
 1 - fidelity, for decoded and for raw outcomes, and for raw frames. With --rounds, draws 1 - fidelity of one
-gate against the number of rounds of the merge that the decoder sees.
+gate against the number of rounds of the merge that the decoder sees. With --retries, T states are injected
+with noise, at most so many times while the patch waits, until no detector fires or until the decoder is sure
+by a gap: prints the kept part of the shots and 1 - fidelity, counted and computed.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
+import sinter
 import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation.noise import noise_model
+from stim_nonclifford.generators.teleportation import teleportation_circuit
 from stim_nonclifford.generators.teleportation.gate_by_surgery import GateBySurgery
 
 MOMENTS_OF_ROUND = 6
@@ -102,6 +106,27 @@ def draw_rounds(distances: Sequence[int], p: float, shots: int, path: Path) -> N
     plt.close(figure)
 
 
+def print_retries(distance: int, p: float, attempts: int, shots: int) -> None:
+    """Prints the kept part and 1 - fidelity of a gate whose injection is tried several times."""
+    for most, gap in ((1, None), (attempts, None), (attempts, 20), (attempts, 15), (attempts, 10)):
+        tagged = teleportation_circuit(
+            distance, p, correction="decoded", input="bell", attempts=most, gap=gap
+        )
+        circuit, mask = snc.Circuit(tagged), sinter.post_selection_mask_from_4th_coord(tagged)
+        sampler = circuit.compile_detector_sampler(seed=5, decoder="pymatching", postselection_mask=mask)
+        counts = sampler.sample_counts(shots)
+        kept = counts.shots - counts.discards
+        rate, error = counts.errors / kept, counts.errors**0.5 / kept
+        computed = circuit.logical_error_rate(
+            decoder="pymatching", postselection_mask=mask, relative_error=0.03, seed=5
+        )
+        accepted = "silent" if gap is None else f"gap of {gap} dB"
+        print(
+            f"d={distance} p={p} attempts {most}, {accepted}: kept {kept / shots:.5f},"
+            f" {rate:.3e} +- {error:.1e}; computed {computed.logical_error_rate:.3e} +- {computed.standard_error:.1e}"
+        )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the example."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -112,7 +137,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--rounds", type=Path, metavar="FILE", help="draw the rate against rounds that are seen"
     )
+    parser.add_argument("--retries", type=int, metavar="ATTEMPTS", help="try injections so often at most")
     chosen = parser.parse_args(arguments)
+    if chosen.retries is not None:
+        for distance, p in itertools.product(chosen.d, chosen.p):
+            print_retries(distance, p, chosen.retries, chosen.shots)
+        return
     if chosen.rounds is not None:
         draw_rounds(chosen.d, chosen.p[0], chosen.shots, chosen.rounds)
         return

@@ -217,6 +217,27 @@ def test_decoder_in_the_loop_draws_rounds_that_are_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_decoder_in_the_loop_tries_injections_again() -> None:
+    printed = run(
+        "-m",
+        "examples.lattice_surgery.decoder_in_the_loop",
+        *("--d", "3", "--shots", "50000", "--retries", "3"),
+    )
+    found = re.findall(r"attempts (\d), (.*): kept (\S+), (\S+) \+- \S+; computed (\S+) \+-", printed)
+    assert [each[:2] for each in found] == [
+        ("1", "silent"),
+        *(("3", name) for name in ("silent", "gap of 20 dB", "gap of 15 dB", "gap of 10 dB")),
+    ]
+    # 6 sigma is a false alarm in 10^9 runs. What was computed has an error of 3%.
+    for (_, _, kept, rate, computed), expected in zip(
+        found, ((0.881, 1.33e-2), (0.999, 1.363e-2), (1, 1.374e-2), (1, 1.40e-2), (1, 1.434e-2)), strict=True
+    ):
+        assert abs(float(kept) - expected[0]) < 0.01
+        assert abs(float(rate) - expected[1]) < 6 * (expected[1] / 45_000) ** 0.5
+        assert abs(float(computed) - expected[1]) < 0.2 * expected[1]
+
+
+@pytest.mark.slow
 def test_logical_programs(tmp_path: Path) -> None:
     picture, rows = tmp_path / "chsh.png", tmp_path / "rows.csv"
     arguments = (

@@ -123,7 +123,8 @@ def print_retries(distance: int, p: float, attempts: int, shots: int) -> None:
         accepted = "silent" if gap is None else f"gap of {gap} dB"
         print(
             f"d={distance} p={p} attempts {most}, {accepted}: kept {kept / shots:.5f},"
-            f" {rate:.3e} +- {error:.1e}; computed {computed.logical_error_rate:.3e} +- {computed.standard_error:.1e}"
+            f" {rate:.3e} +- {error:.1e}; computed {computed.logical_error_rate:.3e}"
+            f" +- {computed.standard_error:.1e}"
         )
 
 

@@ -16,7 +16,7 @@ from ...rates.decoded_rates.faults.decisions import (
     symptoms_with_decisions,
 )
 from ...rates.decoded_rates.questions import DecodingProblem
-from ...rates.decoding.decoders import CompiledRateDecoder, RateDecoder, decompositions
+from ...rates.decoding.decoders import RateDecoder, decompositions
 from ...rates.decoding.kept_shot_decoding import KeptShotDecoding
 from ...simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, compile_circuit
 from ...simulation.decisions import DecidedCircuit
@@ -93,5 +93,4 @@ def decided_question(
         )
 
     predict = partial(predict_nothing, circuit.num_observables)
-    named = CompiledRateDecoder(decoder.name, predict)
-    return DecodingProblem(symptoms, named, postselected, None, False, no_faults)
+    return DecodingProblem(symptoms, decoder.name, predict, postselected, None, False, no_faults)

@@ -42,7 +42,6 @@ class Partition:
     """The strata of a circuit: all shots, or accepted fault sets that were listed, each with free noise."""
 
     strata: tuple[Stratum, ...]
-    model: FaultModel  # the free noise
     unlisted: float = 0.0  # about the probability of accepted sets with more members
     # shape (members, gaps): P(accepted sets of each size that are decoded wrongly by themselves, with at
     # least a gap); None: all shots are one stratum
@@ -71,17 +70,12 @@ def partition(
     Where they are drawn, that is done until their own error is half of ``relative_error``. It is refused if
     there are too many sets, or if those that were listed are too small a part.
     """
-    symptoms, mask = asked.symptoms, asked.postselected
-    probabilities = _divided(asked)
-    known = tuple(np.flatnonzero(mask).tolist())
+    symptoms, probabilities = asked.symptoms, _divided(asked)
+    known = tuple(np.flatnonzero(asked.postselected).tolist())
     members = fault_model(replace(symptoms, probabilities=probabilities[True]), known)
-    certain = mask.copy()
-    if symptoms.outcomes is not None:
-        certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
     none = float(np.exp(log_probability_of_none(members.log_odds)))
-    search = AcceptedSetSearch(members, certain, asked.weight, rng, deadline.check)
-
-    classifier = Classifier(members, asked.decoder.predict, deadline)
+    search = AcceptedSetSearch(members, asked.weight, rng, deadline.check)
+    classifier = Classifier(members, asked.predict, deadline)
 
     def of_size(size: int) -> _Decoded:
         sets = search.of_size(size)
@@ -103,7 +97,7 @@ def partition(
         replace(symptoms, expected=((), ()), probabilities=probabilities[False], outcomes=None)
     )
     unseen = none * max(each.sets.unseen for each in found)
-    return Partition(_strata(model, sets, none), model, unlisted, wrong_sizes, unseen)
+    return Partition(_strata(model, sets, none), unlisted, wrong_sizes, unseen)
 
 
 @dataclass(frozen=True)

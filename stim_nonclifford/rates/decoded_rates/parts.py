@@ -52,17 +52,18 @@ class Parts:
         deadline: Deadline,
         seed: np.random.SeedSequence,
     ) -> None:
-        self.asked, self.model, self.strata = asked, shots.model, shots.strata
+        self.asked, self.model, self.strata = asked, shots.strata[0].model, shots.strata
         self.relative_error, self.deadline = relative_error, deadline
         self.is_listed = shots.wrong_sizes is not None
         # Whether all shots are accepted, and have no gap.
         self.accepts_all = not (asked.confidence or asked.postselected.any() or self.is_listed)
-        self.classifier = Classifier(self.model, asked.decoder.predict, deadline)
+        self.classifier = Classifier(self.model, asked.predict, deadline, self.accepts_all)
         # The relative error that samples are to have.
         self.wanted = relative_error * (_PART_OF_SHOTS if self.is_listed else 1.0)
         self._shots, self._seed = shots, seed
+        self.refined: set[int] = set()  # the strata that have another sampler than at first
         self.every = [
-            Part(index, self.direct(stratum, least, most), self.rng())
+            Part(index, DirectSamples(stratum, self.classifier, least, most), self.rng())
             for index, stratum in enumerate(self.strata)
             for least, most in _ranges_of(stratum)
         ]
@@ -71,15 +72,10 @@ class Parts:
         """A random number generator of its own."""
         return np.random.default_rng(*self._seed.spawn(1))
 
-    def direct(self, stratum: Stratum, least: int, most: int) -> DirectSamples:
-        """Direct samples of some numbers of free faults of a stratum."""
-        return DirectSamples(stratum, self.classifier, least, most, self.accepts_all)
-
     def enumerate(self, part: Part) -> None:
         """Enumerates a part, in place of its samples."""
-        stratum, least = self.strata[part.stratum], part.sampler.least
-        every = Enumeration(stratum, self.classifier, least, self.accepts_all)
-        every.take(0, part.rng, self.deadline)
+        every = Enumeration(self.strata[part.stratum], self.classifier, part.sampler.least)
+        every.take(0, part.rng)
         part.sampler = every
 
     def replace(self, number: int, least: int, samplers: list[Sampler]) -> None:

@@ -137,11 +137,8 @@ class Estimate:
                 # Wrong sets are some of the kept ones.
                 sums = replace(sums, missed=min(sums.missed, own[0].kept + own[0].missed))
             missed = max(missed, sums.missed)
-            passing, all_kept = (
-                max(math.fsum(getattr(each, name) for each in own), least)
-                for name, least in (("passing", sums.passing), ("kept", sums.wrong))
-            )
-            rows.append(replace(row, sums=replace(sums, passing=passing, kept=all_kept)))
+            all_kept = max(math.fsum(each.kept for each in own), sums.wrong)
+            rows.append(replace(row, sums=replace(sums, kept=all_kept)))
         return replace(
             wrong,
             kept=kept.kept,

@@ -23,7 +23,7 @@ from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, out
 from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
 from .decoded_rates.estimate import decoded_rate
-from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
+from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of, symptoms_without
 from .decoded_rates.faults.outcomes import PlanOutcomes, symptoms_of_plan
 from .decoded_rates.faults.sites import SiteOutcomes
 from .decoded_rates.questions import DecodingProblem
@@ -155,7 +155,7 @@ def decoded_problem(
         ) from error
     if decoder.is_pymatching and symptoms.outcomes is None:
         matters = postselected | detectors_that_matter(model)
-        symptoms = symptoms.without(np.flatnonzero(~matters).tolist())
+        symptoms = symptoms_without(symptoms, np.flatnonzero(~matters).tolist())
     predict, table = decoder.checked(model).predict, circuit._fault_table
     # A site that acts need not have the error that the decoder corrects.
     is_lightest = decoder.finds_least_weight and not isinstance(symptoms.outcomes, SiteOutcomes)

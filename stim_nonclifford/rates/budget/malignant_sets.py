@@ -108,7 +108,7 @@ class BudgetBasis:
 
     def budget(self, by: Grouping) -> ErrorBudget:
         """The budget for groups of places."""
-        totals, mechanisms = self._known.totals, self._known.mechanisms
+        totals, mechanisms = self._known.totals, self._known.searches[0].mechanisms
         if not totals.wrong:
             raise ValueError("No malignant set was found: there is no logical error rate to divide.")
         groups = NoiseGroups(self._sources, by)
@@ -158,7 +158,7 @@ class BudgetBasis:
         """For each mechanism the sum over all sets with it, kept or not, of P(X) / |X|."""
         # The mean of 1 / (1 + N), with N the number of others that act, is the integral over t from 0 to 1 of
         # the mean of t^N: a product over the mechanisms.
-        odds, members = self._known.mechanisms.odds, site_matrix(self._plan.sites)
+        odds, members = self._known.searches[0].mechanisms.odds, site_matrix(self._plan.sites)
         of_sites = members @ odds
         nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
         t, weights = (nodes + 1) / 2, weights / 2

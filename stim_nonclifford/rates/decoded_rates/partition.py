@@ -14,7 +14,6 @@ from ..decoding.classifying import Classifier
 from ..estimation.interval import Unlisted
 from ..estimation.limits import Deadline
 from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
-from ..samplers.sampler import classified
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
 from .faults.mechanisms import FaultModel, Symptom, fault_model, log_probability_of_none
@@ -79,7 +78,7 @@ def partition(
 
     def of_size(size: int) -> _Decoded:
         sets = search.of_size(size)
-        classes = classified(classifier, sets.rows)
+        classes = classifier.classify_all(sets.rows)
         return _Decoded(sets, np.asarray(classes.wrong.any(axis=1)), classes.gaps)
 
     found = _listed(of_size, none)

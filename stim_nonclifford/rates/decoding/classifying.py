@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.arrays import Bools, Bytes, Indices, Integers, Words, bits_of_words
 from ..decoded_rates.faults.mechanisms import MOST_ROWS, FaultModel
-from ..estimation.limits import MOST_AT_A_TIME, Deadline
+from ..estimation.limits import MOST_AT_A_TIME, Deadline, TimeIsOver
 from .distinct_rows import DistinctRows
 
 Predict = Callable[[Bytes], tuple[Bytes, Integers]]
@@ -73,6 +73,14 @@ class Classifier:
         found = np.concatenate(results)
         gaps = np.ascontiguousarray(found[:, self._observable_bytes :]).view(np.int64)[:, 0]
         return Classes(shots, accepted[:done], self._wrong(rows[accepted[:done]], found), gaps)
+
+    def classify_all(self, rows: Words) -> Classes:
+        """What the decoder makes of all of some rows; TimeIsOver if there is no time for that."""
+        self.deadline.check()
+        found = self.classify(rows)
+        if found.shots < len(rows):
+            raise TimeIsOver
+        return found
 
     def wrong(self, rows: Words) -> Bools:
         """The observables that are predicted wrongly, whatever the time and postselected detectors are."""

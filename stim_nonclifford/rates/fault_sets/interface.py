@@ -133,6 +133,6 @@ def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) 
         kept_and_wrong=totals.wrong,
         strata=tuple(strata),
         error_patterns=patterns,
-        seconds=known.seconds,
+        seconds=known.searches[0].deadline.seconds,
         asked_relative_error=asked_relative_error,
     )

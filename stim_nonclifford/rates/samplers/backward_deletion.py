@@ -16,7 +16,7 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
-from .sampler import DirectSamples, Sampler, classified
+from .sampler import DirectSamples, Sampler
 from .strata import Batch, FaultStates, Stratum
 
 _MOST_TRIED = 8
@@ -122,7 +122,7 @@ class Lineages(Sampler):
 
     def _wrong(self, rows: Words, numbers: Words) -> Bools:
         rows = self._stratum.model.with_outcomes(rows, numbers)
-        return classified(self._classifier, rows).wrong
+        return self._classifier.classify_all(rows).wrong
 
     def _without_one(self, at: _Generation, rng: np.random.Generator) -> _Generation:
         """The states without a fault, as far as what is left of them fails."""

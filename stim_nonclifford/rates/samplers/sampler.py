@@ -13,7 +13,6 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
-from ..estimation.limits import TimeIsOver
 from ..estimation.tally import EXACT, FailingSets, Tally
 from .strata import FaultStates, Stratum
 
@@ -71,15 +70,6 @@ class Sampler(ABC):
         weights = weights[classes.accepted, np.newaxis]
         any_wrong = classes.wrong.any(axis=1, keepdims=True)
         return np.hstack([weights, weights * any_wrong, weights * classes.wrong])
-
-
-def classified(classifier: Classifier, rows: Words) -> Classes:
-    """What the decoder makes of all of some rows; TimeIsOver if there is no time for that."""
-    classifier.deadline.check()
-    found = classifier.classify(rows)
-    if found.shots < len(rows):
-        raise TimeIsOver
-    return found
 
 
 class DirectSamples(Sampler):
@@ -149,7 +139,7 @@ class Enumeration(Sampler):
         self._failing = []
         tally = Tally(self._classifier.num_observables, 0.0)
         for block in self._stratum.listed(self.least):
-            classes = classified(self._classifier, block.rows)
+            classes = self._classifier.classify_all(block.rows)
             tally.add(len(block.rows), self._values(block.weights, classes), classes.gaps)
             if self._classifier.stores_failures:
                 failing = classes.accepted[classes.wrong.any(axis=1)]

@@ -23,7 +23,7 @@ import numpy as np
 from ...base.arrays import Bools, Integers
 from ..decoding.classifying import Classes, Classifier
 from ..estimation.tally import ACCEPTED, RunTally
-from .sampler import Sampler, classified
+from .sampler import Sampler
 from .strata import Batch, FaultStates, Stratum
 
 _CHAINS, _LENGTH = 256, 16
@@ -174,7 +174,7 @@ class Splitting(Sampler):
 
     def _classified(self, states: FaultStates) -> _Population:
         model = self._stratum.model
-        classes = classified(self._classifier, model.with_outcomes(states.rows, states.numbers))
+        classes = self._classifier.classify_all(model.with_outcomes(states.rows, states.numbers))
         gaps, scores = np.zeros(len(states), dtype=np.int64), np.full(len(states), _REFUSED)
         wrong = np.zeros((len(states), classes.wrong.shape[1]), dtype=np.bool_)
         gaps[classes.accepted], wrong[classes.accepted] = classes.gaps, classes.wrong

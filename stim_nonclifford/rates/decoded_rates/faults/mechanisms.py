@@ -72,23 +72,24 @@ class Symptoms:
     outcomes: Outcomes | None = None  # what quantum outcomes flip; None: outputs follow from the errors alone
     ignored: frozenset[int] = frozenset()  # detectors that are left out: no symptom has them
 
-    def without(self, detectors: Iterable[int]) -> Symptoms:
-        r"""The errors without some detectors: errors that differ in these only are merged.
 
-        Examples:
-            >>> model = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.2) D0 D1 L0\nerror(0.1) D1")
-            >>> found = symptoms_of(model).without([1])
-            >>> {symptom: round(p, 6) for symptom, p in found.probabilities.items()}
-            {((0,), (0,)): 0.26}
-        """
-        ignored = self.ignored | frozenset(detectors)
-        probabilities: dict[Symptom, float] = {}
-        for symptom, probability in self.probabilities.items():
-            seen = symptom_without(symptom, ignored)
-            if any(seen):
-                probabilities[seen] = exactly_one(probabilities.get(seen, 0.0), probability)
-        expected = symptom_without(self.expected, ignored)
-        return replace(self, expected=expected, probabilities=probabilities, ignored=ignored)
+def symptoms_without(symptoms: Symptoms, detectors: Iterable[int]) -> Symptoms:
+    r"""The errors without some detectors: errors that differ in these only are merged.
+
+    Examples:
+        >>> model = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.2) D0 D1 L0\nerror(0.1) D1")
+        >>> found = symptoms_without(symptoms_of(model), [1])
+        >>> {symptom: round(p, 6) for symptom, p in found.probabilities.items()}
+        {((0,), (0,)): 0.26}
+    """
+    ignored = symptoms.ignored | frozenset(detectors)
+    probabilities: dict[Symptom, float] = {}
+    for symptom, probability in symptoms.probabilities.items():
+        seen = symptom_without(symptom, ignored)
+        if any(seen):
+            probabilities[seen] = exactly_one(probabilities.get(seen, 0.0), probability)
+    expected = symptom_without(symptoms.expected, ignored)
+    return replace(symptoms, expected=expected, probabilities=probabilities, ignored=ignored)
 
 
 def symptom_without(symptom: Symptom, ignored: Container[int]) -> Symptom:

@@ -112,13 +112,11 @@ def _error(variance: float, missed: float, rest: float) -> float:
     return math.hypot(math.sqrt(variance), missed) + rest
 
 
+@dataclass(frozen=True)
 class Estimate:
-    """P(kept) and P(kept and wrong) of a circuit, from one search for both, or from one for each."""
+    """P(kept) and P(kept and wrong) of a circuit."""
 
-    def __init__(self, searches: Sequence[Search]) -> None:
-        self.searches = tuple(searches)
-        self.mechanisms = searches[0].mechanisms
-        self.seconds = searches[0].deadline.seconds
+    searches: Sequence[Search]  # one for both, or one for each
 
     @property
     def totals(self) -> Totals:

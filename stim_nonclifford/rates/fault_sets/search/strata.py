@@ -111,7 +111,8 @@ class EnumeratedSets:
     def __init__(self, weight: int, found: dict[str, Any]) -> None:
         self.weights = range(weight, weight + 1)
         self.sets, self.steps = int(found["sets"]), int(found["steps"])  # sets that pass the checks
-        self.num_classes = int(found["num_keys"])  # of sets that may be kept
+        # sets that may be kept, as far as that is known without outcome distributions, and their classes
+        self.candidates, self.num_classes = int(found["candidates"]), int(found["num_keys"])
         self.classes: Numbers = np.asarray(found["keys"])  # the outcome classes that can be kept
         self._odds: Floats = np.asarray(found["masses"])
         self.passing = float(self._odds.sum() + found["left_out"])

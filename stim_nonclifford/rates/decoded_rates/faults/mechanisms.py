@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import stim
 
-from ....base.arrays import Bools, Bytes, Floats, Indices, Integers, Words, bits_of_words
+from ....base.arrays import Bools, Bytes, Floats, Indices, Integers, Words, bits_of_words, words_of_bits
 from ....base.probabilities import exactly_one
 from ....simulation.compiler.algebra.gf2 import ones
 from ...decoding.matching.matching_graph import model_errors
@@ -228,9 +228,6 @@ def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultMod
             row[detector_words + (observable >> 6)] ^= np.uint64(1 << (observable & 63))
         for bit in signature[0] if signature else ():
             row[first_signature + (bit >> 6)] ^= np.uint64(1 << (bit & 63))
-    mask = np.zeros(detector_words, dtype=np.uint64)
-    for detector in postselected:
-        mask[detector >> 6] |= np.uint64(1 << (detector & 63))
     probabilities = np.array(list(circuit.probabilities.values()))
     return FaultModel(
         **vars(circuit),
@@ -239,7 +236,7 @@ def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultMod
         log_odds=np.log(probabilities) - np.log1p(-probabilities),
         detector_words=detector_words,
         observable_words=observable_words,
-        postselected=mask,
+        postselected=words_of_bits(np.isin(np.arange(64 * detector_words), postselected)),
         output_rows=flips[len(symptoms) + 1 :],
     )
 

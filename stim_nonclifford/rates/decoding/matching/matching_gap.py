@@ -192,9 +192,8 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
             return
         places = np.array(self._heralds)
         fired = events[:, places >> 3] >> (places & 7).astype(np.uint8) & 1
-        silence = np.zeros(8 * self._row_bytes, dtype=np.bool_)
-        silence[places] = True
-        events &= ~np.packbits(silence, bitorder="little")
+        is_herald = np.isin(np.arange(8 * self._row_bytes), places)
+        events &= ~np.packbits(is_herald, bitorder="little")
         patterns, group = np.unique(fired, axis=0, return_inverse=True)
         order = np.argsort(group.ravel(), kind="stable")
         ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))

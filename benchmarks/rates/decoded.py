@@ -43,6 +43,7 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     Symptoms,
     fault_model,
     symptoms_of,
+    symptoms_without,
 )
 from stim_nonclifford.rates.decoding.matching.matching_graph import detectors_that_matter
 from stim_nonclifford.rates.results import LogicalErrorRate, RateStratum
@@ -77,7 +78,7 @@ class Problem:
         self.decoded = 0
 
     def _symptoms(self, circuit: snc.Circuit) -> Symptoms:
-        return symptoms_of(circuit.detector_error_model()).without(self._ignored)
+        return symptoms_without(symptoms_of(circuit.detector_error_model()), self._ignored)
 
     def probabilities(self, p: float) -> Floats:
         """The probability of each mechanism at another strength of the noise."""

@@ -19,26 +19,26 @@ import math
 import random
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.estimation.limits import Limits
+from stim_nonclifford.rates.estimation.limits import Settings
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates
 
 from .code_circuits import CIRCUITS, t_state_circuit
 
 
 @dataclass(frozen=True)
-class FewExactWeights(Limits):
-    """Limits that end the enumeration after a weight."""
+class FewExactWeights(Settings):
+    """Settings that end the enumeration after a weight."""
 
     last_exact: int = 2
 
     def may_enumerate(self, weight: int, steps: float, classes: float) -> bool:
-        """See ``Limits``."""
+        """See ``Settings``."""
         return weight <= self.last_exact and super().may_enumerate(weight, steps, classes)
 
 
@@ -92,8 +92,8 @@ def print_varied(runs: int, first_seed: int) -> None:
     for run in range(runs):
         name, asked, exact = known[run % len(known)]
         target = (0.3, 0.1, 0.03)[run // len(known) % 3]
-        limits = FewExactWeights(target, last_exact=2 + run // len(known) % 2)
-        found = estimate_rates([asked], limits, first_seed + run, 1, False)[0]
+        settings = FewExactWeights(target, seed=first_seed + run, last_exact=2 + run // len(known) % 2)
+        found = estimate_rates([asked], settings)[0]
         low, high = found.interval
         # An exact value that is not quite known counts if it may be inside.
         misses = not (low <= exact.interval[1] and exact.interval[0] <= high)
@@ -138,10 +138,10 @@ def main() -> None:
         print(f"thinned {choice}: {known.logical_error_rate:.6g}, known to {known.relative_error:.1g}")
         cases.append((f"thinned {choice}", circuit, known.logical_error_rate, {"last_exact": 3}))
     for name, circuit, rate, few in cases:
-        limits = FewExactWeights(arguments.relative_error, max_seconds=arguments.max_seconds, **few)
+        settings = FewExactWeights(arguments.relative_error, max_seconds=arguments.max_seconds, **few)
         begin = time.perf_counter()
         results = [
-            estimate_rates([planned(circuit, "all", None)], limits, seed, 1, False)[0]
+            estimate_rates([planned(circuit, "all", None)], replace(settings, seed=seed))[0]
             for seed in range(arguments.first_seed, arguments.first_seed + arguments.repetitions)
         ]
         seconds = (time.perf_counter() - begin) / len(results)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 _SCALE = 0.75
 _VIEW_BOX = re.compile(r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)"')
@@ -47,6 +48,15 @@ def scrolled(svg: str) -> str:
         count=1,
     )
     return f'<div style="overflow-x:auto">{sized}</div>'
+
+
+def axes_of(ax: Any | None, figsize: tuple[float, float] | None = None) -> Any:
+    """The axes of Matplotlib to draw on: those that were given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
 
 
 def preformatted(text: str) -> str:

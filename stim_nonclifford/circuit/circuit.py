@@ -24,6 +24,7 @@ from ..base.arguments import (
     iterable,
     number,
     path,
+    seed_of,
     text,
 )
 from ..base.errors import ResourceLimitError
@@ -45,7 +46,7 @@ from ..dialect import (
     without_decisions,
     without_noise,
 )
-from ..rates.estimation.limits import DEFAULT_MAX_BYTES, Limits, search_arguments
+from ..rates.estimation.limits import DEFAULT_MAX_BYTES, Settings
 from ..rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ..rates.results import DifferenceBudget, LogicalErrorRate
 from ..rates.results.error_budget import Grouping
@@ -1522,10 +1523,7 @@ class Circuit:
             postselected_observables_mask,
             state_check,
             skip_reference_sample,
-            Limits(relative_error, max_seconds, max_bytes),
-            seed,
-            threads,
-            progress,
+            Settings(relative_error, max_seconds, max_bytes, seed_of(seed), threads, progress),
             confidence,
             loop_decoder,
         )[0]
@@ -1572,7 +1570,7 @@ class Circuit:
         asked = planned(
             self, postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
         )
-        return fault_distance(asked.plan(), max_weight, threads, max_bytes)
+        return fault_distance(asked.plan(), max_weight, Settings(max_bytes=max_bytes, threads=threads))
 
     def malignant_sets(
         self,
@@ -1619,7 +1617,7 @@ class Circuit:
         circuit = checked_circuit(self, state_check, postselected_observables_mask)
         named = circuit._fault_table().by_mechanism(plan)
         with asked.naming_the_cause():
-            return malignant_sets(plan, named, max_weight, threads, max_bytes)
+            return malignant_sets(plan, named, max_weight, Settings(max_bytes=max_bytes, threads=threads))
 
     # Error models, and what Stim computes from that of the S-proxy.
 
@@ -2057,8 +2055,7 @@ class Circuit:
         """
         title, most_sets = text(title, "title"), integer(most_sets, "most_sets")
         # Wrong arguments are errors, but what the circuit does not have is said in the page.
-        Limits(relative_error, max_seconds)
-        search_arguments(seed, threads, progress=False)
+        Settings(relative_error, max_seconds, seed=seed_of(seed), threads=threads)
         if not hasattr(file, "write"):
             path(file, "file", "a path or an open file")
         circuit = checked_circuit(self, state_check, postselected_observables_mask)

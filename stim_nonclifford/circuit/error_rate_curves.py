@@ -7,9 +7,9 @@ from typing import Any
 
 import stim
 
-from ..base.arguments import check_types, iterable, refuse_argument
+from ..base.arguments import check_types, iterable, refuse_argument, seed_of
 from ..base.masks import Mask
-from ..rates.estimation.limits import DEFAULT_MAX_BYTES, Limits
+from ..rates.estimation.limits import DEFAULT_MAX_BYTES, Settings
 from ..rates.results import LogicalErrorRate
 from .circuit import Circuit
 from .logical_states import LogicalState, LogicalStateCheck
@@ -74,10 +74,7 @@ def logical_error_rates(
         postselected_observables_mask,
         state_check,
         skip_reference_sample,
-        Limits(relative_error, max_seconds, max_bytes),
-        seed,
-        threads,
-        progress,
+        Settings(relative_error, max_seconds, max_bytes, seed_of(seed), threads, progress),
         confidence,
         loop_decoder,
     )

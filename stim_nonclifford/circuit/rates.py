@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 import stim
 
-from ..base.arguments import flag, seed_of
+from ..base.arguments import flag
 from ..base.errors import RandomObservableWarning, ResourceLimitError
 from ..base.masks import Mask, postselected_outputs
-from ..rates.estimation.limits import Deadline, Limits
+from ..rates.estimation.limits import Deadline, Settings
 from ..rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
@@ -124,15 +124,11 @@ def rates_of(
     postselected_observables_mask: Mask | None,
     state_check: LogicalStateCheck | LogicalState | None,
     skip_reference_sample: bool,
-    limits: Limits,
-    seed: int | None,
-    threads: int,
-    progress: bool,
+    settings: Settings,
     confidence: bool = False,
     loop_decoder: Any = None,
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``."""
-    seed = seed_of(seed)
     check_loop_decoder(loop_decoder)
     if loop_decoder is not None and decoder is None:
         raise ValueError(
@@ -154,10 +150,7 @@ def rates_of(
             rates = decoded_error_rates(
                 cast("Any", circuits),
                 decoder,
-                limits,
-                seed,
-                threads,
-                progress,
+                settings,
                 postselection_mask,
                 postselected_observables_mask,
                 confidence,
@@ -166,24 +159,24 @@ def rates_of(
                 _decided,
             )
         loop = () if loop_decoder is None else (_name_of(loop_decoder),)
-        return _with_origins(circuits, rates, seed, decoder, *asked, *loop)
-    deadline = Deadline(limits.max_seconds)
+        return _with_origins(circuits, rates, settings.seed, decoder, *asked, *loop)
+    deadline = Deadline(settings.max_seconds)
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
     try:
-        with time_limit(limits.max_seconds):
+        with time_limit(settings.max_seconds):
             questions = [planned(circuit, *asked) for circuit in circuits]
     except TimeoutError:
         raise ResourceLimitError(
-            f"max_seconds={limits.max_seconds:g} were over before all circuits had been checked for"
+            f"max_seconds={settings.max_seconds:g} were over before all circuits had been checked for"
             " observables that are random without noise, as their coefficient vectors are long. Raise"
             " max_seconds."
         ) from None
-    found = estimate_rates(questions, limits, seed, threads, progress, deadline)
+    found = estimate_rates(questions, settings, deadline)
     for each, estimate in zip(questions, found, strict=True):
         if each.compiled.program.has_non_clifford_gates:
             _warn_of_faultless_errors(estimate)
-    return _with_origins(circuits, found, seed, decoder, *asked)
+    return _with_origins(circuits, found, settings.seed, decoder, *asked)
 
 
 def check_loop_decoder(loop_decoder: Any) -> None:

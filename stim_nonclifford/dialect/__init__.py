@@ -51,8 +51,8 @@ from .gates import (
 )
 from .inverse import inverse_of_tagged
 from .names import gate_named
-from .tags import NonCliffordGate, gate_from_tag
-from .targets import listed_targets
+from .tags import NonCliffordGate, gate_from_tag, target_groups
+from .targets import is_on_qubit, listed_targets
 from .text import (
     TOO_DEEP,
     advice_on_name,
@@ -107,6 +107,7 @@ __all__ = [
     "has_tag_of_channel",
     "inverse_of_tagged",
     "is_expectation",
+    "is_on_qubit",
     "is_too_deep",
     "kraus_of",
     "leakage_of",
@@ -118,6 +119,7 @@ __all__ = [
     "readout_noise_of",
     "relaxation_of",
     "tagged_instruction",
+    "target_groups",
     "three_qubit_errors_of",
     "values_of_operators",
     "with_checked_tags",

@@ -95,6 +95,22 @@ def _arguments(definition: GateDefinition, values: Sequence[float]) -> str:
     return ", ".join(f"{key}={value!r}*pi" for key, value in zip(definition.parameters, values, strict=True))
 
 
+def target_groups(instruction: stim.CircuitInstruction) -> list[list[stim.GateTarget]]:
+    """The targets of an instruction, one group for each time that its gate is applied, with a tag or without.
+
+    Examples:
+        >>> instruction = stim.Circuit("I[CCZ] 0 1 2 3 4 5")[0]
+        >>> [[target.value for target in group] for group in target_groups(instruction)]
+        [[0, 1, 2], [3, 4, 5]]
+    """
+    gate = None if instruction.name == CONDITIONAL_CARRIER else gate_from_tag(instruction)
+    size = None if gate is None else gate.definition.num_targets
+    if size is None:
+        return instruction.target_groups()
+    targets = instruction.targets_copy()
+    return [targets[k : k + size] for k in range(0, len(targets), size)]
+
+
 def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | None:
     """The gate for which the tag of an instruction stands, or None.
 

@@ -36,6 +36,11 @@ def listed_targets(name: str, targets: Any) -> list[Target]:
     return found
 
 
+def is_on_qubit(target: stim.GateTarget) -> bool:
+    """Whether a target is a qubit, or a Pauli on one."""
+    return bool(target.is_qubit_target or target.pauli_type in ("X", "Y", "Z"))
+
+
 def check_groups(name: str, size: int, instruction: stim.CircuitInstruction) -> None:
     """Checks the targets of a gate or channel that acts on more qubits than the instruction with its tag."""
     qubits = [target.value for target in instruction.targets_copy()]

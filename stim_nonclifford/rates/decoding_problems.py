@@ -23,14 +23,14 @@ from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, out
 from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
 from .decoded_rates.estimate import decoded_rate
-from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
+from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of, symptoms_without
 from .decoded_rates.faults.outcomes import PlanOutcomes, symptoms_of_plan
 from .decoded_rates.faults.sites import SiteOutcomes
 from .decoded_rates.questions import DecodingProblem
 from .decoding.decoders import RateDecoder, decompositions, first_error_model, rate_decoder
 from .decoding.decoding_processes import DecodingProcesses
 from .decoding.matching.matching_graph import detectors_that_matter
-from .estimation.limits import Deadline, Limits, search_arguments
+from .estimation.limits import Deadline, Settings
 from .results import LogicalErrorRate
 
 _WITHOUT_OBSERVABLES_MASK = (
@@ -63,10 +63,7 @@ PauliReadout = tuple[DecodableCircuit, int, float]
 def decoded_error_rates(
     circuits: Iterable[DecodableCircuit],
     decoder: Any,
-    limits: Limits,
-    seed: int | None,
-    threads: int,
-    progress: bool,
+    settings: Settings,
     postselection_mask: Mask | None,
     postselected_observables_mask: Mask | None,
     confidence: bool,
@@ -88,8 +85,7 @@ def decoded_error_rates(
     ):
         if value is not None and (isinstance(value, str) or np.any(np.asarray(value, dtype=object))):
             raise ValueError(f"{name} is not available with decoder={chosen.name}{remedies}")
-    number, threads, report = search_arguments(seed, threads, progress)
-    overall = Deadline(limits.max_seconds)
+    overall = Deadline(settings.max_seconds)
 
     def problem(circuit: DecodableCircuit) -> DecodingProblem:
         written = circuit.to_stim()
@@ -126,15 +122,14 @@ def decoded_error_rates(
 
     problems = [problem(each) for each in circuits]
     with contextlib.ExitStack() as stack:
-        if threads > 1:
-            predictors = [each.decoder.predict for each in problems]
-            processes = stack.enter_context(DecodingProcesses(predictors, threads - 1))
+        if settings.threads > 1:
+            predictors = [each.predict for each in problems]
+            processes = stack.enter_context(DecodingProcesses(predictors, settings.threads - 1))
             for k, each in enumerate(problems):
-                problems[k] = replace(each, decoder=replace(each.decoder, predict=processes.shared(k)))
+                problems[k] = replace(each, predict=processes.shared(k))
         shares = overall.shares(len(problems))
         return [
-            decoded_rate(each, limits.relative_error, number, report, deadline)
-            for each, deadline in zip(problems, shares, strict=True)
+            decoded_rate(each, settings, deadline) for each, deadline in zip(problems, shares, strict=True)
         ]
 
 
@@ -162,12 +157,13 @@ def decoded_problem(
         ) from error
     if decoder.is_pymatching and symptoms.outcomes is None:
         matters = postselected | detectors_that_matter(model)
-        symptoms = symptoms.without(np.flatnonzero(~matters).tolist())
-    compiled = decoder.compiled(model)
-    if isinstance(symptoms.outcomes, SiteOutcomes):
-        # A site that acts need not have the error that the decoder corrects.
-        compiled = replace(compiled, finds_least_weight=False)
-    return DecodingProblem(symptoms, compiled, postselected, None, confidence, circuit._fault_table)
+        symptoms = symptoms_without(symptoms, np.flatnonzero(~matters).tolist())
+    predict, table = decoder.checked(model).predict, circuit._fault_table
+    # A site that acts need not have the error that the decoder corrects.
+    is_lightest = decoder.finds_least_weight and not isinstance(symptoms.outcomes, SiteOutcomes)
+    return DecodingProblem(
+        symptoms, decoder.name, predict, postselected, None, confidence, table, is_lightest
+    )
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
@@ -224,4 +220,5 @@ def accepted_problem(
         check_logical_errors(compiled, (), range(circuit.num_detectors))
     plan = _plan_of(compiled)
     symptoms = symptoms_of_plan(plan, measured.num_detectors, PlanOutcomes(plan))
-    return DecodingProblem(symptoms, decoder.compiled(model, observable), postselected, weight, confidence)
+    predict = decoder.checked(model, observable).predict
+    return DecodingProblem(symptoms, decoder.name, predict, postselected, weight, confidence)

@@ -24,7 +24,7 @@ Sparse rows are stored as in CSR: the bits of row r are ``bits[starts[r]:starts[
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
 from typing import Literal
@@ -423,6 +423,13 @@ class SamplingPlan:
         return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def choices_of_sites(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.intp], float]]:
+    """For each site of a plan, the mechanisms that exclude each other there, and the sum of their rates."""
+    for site in np.unique(plan.sites[plan.sites >= 0]):
+        choices = np.flatnonzero(plan.sites == site)
+        yield choices, float(plan.rates[choices].sum())
 
 
 def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:

@@ -15,11 +15,11 @@ from ...base.arguments import did_you_mean
 from ...base.memory import collector_paused
 from ...rates.decoding.decoders import RateDecoder, decoder_named, known_decoders, rate_decoder
 from ...rates.decoding.kept_shot_decoding import KeptShotDecoding
-from ...rates.decoding.record_gaps import RecordGaps
 from ...simulation.decisions import DecisionPoint
 from ...simulation.engines import PackedBits
 from .components import ComponentDecoding
 from .models import RAW
+from .record_gaps import RecordGaps
 
 MOST_MODELS = 1024
 """Error models of all decisions. Doubled, circuits whose models depend on ten records and more take longer

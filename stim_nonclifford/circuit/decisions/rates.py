@@ -19,7 +19,7 @@ from ...rates.decoded_rates.faults.decisions import (
 )
 from ...rates.decoded_rates.faults.mechanisms import Symptoms
 from ...rates.decoded_rates.questions import DecodingProblem
-from ...rates.decoding.decoders import CompiledRateDecoder, RateDecoder, decompositions
+from ...rates.decoding.decoders import RateDecoder, decompositions
 from ...rates.decoding.kept_shot_decoding import KeptShotDecoding
 from ...simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ...simulation.compiler.algebra.gf2 import mask_of
@@ -87,9 +87,9 @@ def decided_question(
         )
 
     predict = partial(predict_nothing, circuit.num_observables)
-    named = CompiledRateDecoder(decoder.name, predict)
+    further = tuple(symptoms[1:])
     return DecodingProblem(
-        symptoms[0], named, postselected, None, False, no_faults, further=tuple(symptoms[1:])
+        symptoms[0], decoder.name, predict, postselected, None, False, no_faults, further=further
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import stim
 
-from ...dialect import is_expectation
+from ...dialect import is_expectation, is_on_qubit
 from ...simulation.compiler.program.loops import unrolled
 from .drawn_gates import DrawnGate, drawn_gates_of
 
@@ -70,7 +70,7 @@ def glyphs_of(part: stim.CircuitInstruction, num_records: int) -> Iterator[Glyph
         return
     for group in part.target_groups():
         factors = [target for target in group if not target.is_combiner]
-        qubits = tuple(target.value for target in factors if _is_on_qubit(target))
+        qubits = tuple(target.value for target in factors if is_on_qubit(target))
         bits = [
             f"rec[{num_records + target.value}]" for target in factors if target.is_measurement_record_target
         ]
@@ -79,12 +79,8 @@ def glyphs_of(part: stim.CircuitInstruction, num_records: int) -> Iterator[Glyph
             yield Glyph(part.name, qubits, _symbols(part.name, factors), " and ".join(bits))
 
 
-def _is_on_qubit(target: stim.GateTarget) -> bool:
-    return bool(target.is_qubit_target or target.pauli_type in ("X", "Y", "Z"))
-
-
 def _symbols(name: str, factors: Sequence[stim.GateTarget]) -> tuple[str, ...]:
-    on_qubits = [target for target in factors if _is_on_qubit(target)]
+    on_qubits = [target for target in factors if is_on_qubit(target)]
     if name in ("MPP", "SPP", "SPP_DAG"):
         return tuple(f"{name[0]}{target.pauli_type}" for target in on_qubits)
     if len(on_qubits) < len(factors):  # controlled by a record

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import stim
 
 from ...base.written_circuits import instructions_in, source_tag
-from ...dialect import CONDITIONAL_CARRIER, gate_from_tag, leakage_of
+from ...dialect import gate_from_tag, leakage_of, target_groups
 from ...simulation.compiler.program.leakage_steps import (
     LeakageModels,
     is_leakage_model,
@@ -323,14 +323,7 @@ def parts_with_qubits(
     instruction: stim.CircuitInstruction,
 ) -> Iterator[tuple[stim.CircuitInstruction, list[int]]]:
     """The instruction for one group of targets after the other, and the qubits of the group."""
-    targets = instruction.targets_copy()
-    gate = gate_from_tag(instruction)
-    size = None if gate is None or instruction.name == CONDITIONAL_CARRIER else gate.definition.num_targets
-    if size is not None:
-        groups = [targets[k : k + size] for k in range(0, len(targets), size)]
-    else:
-        groups = instruction.target_groups()
-    for group in groups:
+    for group in target_groups(instruction):
         given = group
         if any(target.pauli_type != "I" for target in group):
             given = stim.target_combined_paulis(group)

@@ -20,12 +20,10 @@ from ...base.arguments import integer, number_of_shots, seed_of
 from ...base.arrays import Bools, Bytes, Floats
 from ...base.masks import Mask, bools_of_mask
 from ...simulation.compiler.heralds import herald_detectors
+from ..decoded_rates.faults.mechanisms import MOST_ROWS
 from ..decoding.decoders import decompositions, first_error_model, rate_decoder
 from ..results.error_budget import DifferenceBudget, Grouping, NoiseDifference, NoisePlace
 from .groups import groups_of, name_of_grouping
-
-_BATCH_SHOTS = 1 << 14
-"""Shots of a batch. Doubled, the rows of all detectors need twice the memory, and nothing is faster."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ def difference_budget(
                 f"The decoder {chosen.name} decodes kept shots only, and needs detectors that discard the"
                 ' others. Choose a decoder of all shots, such as "pymatching", or leave decoder out.'
             )
-        predict = chosen.compiled(first_error_model(circuit, decompositions(chosen.is_matching))).predict
+        predict = chosen.checked(first_error_model(circuit, decompositions(chosen.is_matching))).predict
     members = [set(membership[:, [k]].tocoo().row.tolist()) for k in range(len(labels))]
 
     def sampler(numbers: Collection[int]) -> Any:
@@ -144,8 +142,8 @@ def difference_budget(
     full, others = sampler(()), [sampler(each) for each in members]
     pairs = [_Pairs() for _ in labels]
     everything = _Pairs()
-    for begin in range(0, shots, _BATCH_SHOTS):
-        count = min(_BATCH_SHOTS, shots - begin)
+    for begin in range(0, shots, MOST_ROWS):
+        count = min(MOST_ROWS, shots - begin)
         usual = judged(full, count, None)
         everything.add(usual, usual)
         for each, own in zip(pairs, others, strict=True):

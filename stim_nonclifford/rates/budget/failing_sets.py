@@ -117,7 +117,6 @@ class FailureStudy:
         model, sets = self.model, self.sets.equally_likely(_MOST_SETS)
         found_cores, members = cores_of(model, sets.members, sets.numbers, self.classifier.fails)
         cores = Counter(found_cores)
-        example = {core: k for k, core in reversed(list(enumerate(found_cores)))}
         none = log_probability_of_none(model.log_odds)
         log_probability = {core: none + float(model.log_odds[list(core)].sum()) for core in cores}
         ranked = sorted(cores, key=lambda core: (-cores[core], -log_probability[core], core))[:count]
@@ -125,26 +124,25 @@ class FailureStudy:
         plan_mechanisms = {
             k: np.flatnonzero(self._mechanism_of == k).tolist() for core in ranked for k in core
         }
+        examples = [found_cores.index(core) for core in ranked]
+        shots = rows_of(model, members[examples], sets.numbers[examples])
+        outputs, mistakes = model.outputs(shots), self.classifier.wrong(shots)
         found = []
-        for core in ranked:
-            which = slice(example[core], example[core] + 1)
-            row = rows_of(model, members[which], sets.numbers[which])
-            outputs = np.split(model.outputs(row)[0], [model.num_detectors])
-            seen, flipped = (np.flatnonzero(each).tolist() for each in outputs)
+        for core, flips, wrong in zip(ranked, outputs, mistakes, strict=True):
+            seen, flipped = (np.flatnonzero(each).tolist() for each in np.split(flips, [model.num_detectors]))
             causing = [plan_mechanisms[k][0] for k in core]
             # The model ignores detectors that may fire.
             rows = [self._plan.constant, *(self._plan.effects.row(k) for k in causing)]
             symptoms = [symptom_of_row(self._plan, each.tolist(), model.num_detectors) for each in rows]
             events = Counter(k for detectors, *_ in symptoms for k in detectors)
             ignored = [k for k in model.ignored if events[k] % 2]
-            wrong = np.flatnonzero(self.classifier.wrong(row)[0]).tolist()
             found.append(
                 DecodedFailure(
                     share=cores[core] / len(sets),
                     probability=math.exp(log_probability[core]),
                     detectors=tuple(sorted({*seen, *ignored})),
                     observables=tuple(flipped),
-                    predicted=tuple(sorted({*flipped} ^ {*wrong})),
+                    predicted=tuple(sorted({*flipped} ^ {*np.flatnonzero(wrong).tolist()})),
                     causes=tuple(
                         tuple(cause for mechanism in plan_mechanisms[k] for cause in named.causes(mechanism))
                         for k in core

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stim
 
-from ...dialect import CONDITIONAL_CARRIER, bare_name, gate_from_tag, is_expectation
+from ...dialect import bare_name, is_expectation, is_on_qubit, target_groups
 from ...simulation.compiler.program.loops import unrolled
 
 _NO_GATE = frozenset({"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS", "TICK", "MPAD"})
@@ -33,7 +33,7 @@ class GateNames:
                 self._gates.append([])
             elif _is_gate(part):
                 name = bare_name(part)
-                for group in _groups(part):
+                for group in target_groups(part):
                     qubits = tuple(target.value for target in group if is_on_qubit(target))
                     if qubits:
                         self._gates[-1].append((number, name, qubits))
@@ -70,18 +70,3 @@ def _is_gate(part: stim.CircuitInstruction) -> bool:
     if part.name.startswith("HERALDED") or (data.is_noisy_gate and not data.produces_measurements):
         return bool(data.is_reset)
     return not (part.name in ("I", "II") and not part.tag)
-
-
-def _groups(part: stim.CircuitInstruction) -> list[list[stim.GateTarget]]:
-    """The targets of a gate, one group for each time that it is applied."""
-    gate = None if part.name == CONDITIONAL_CARRIER else gate_from_tag(part)
-    size = None if gate is None else gate.definition.num_targets
-    if size is None:
-        return part.target_groups()
-    targets = part.targets_copy()
-    return [targets[k : k + size] for k in range(0, len(targets), size)]
-
-
-def is_on_qubit(target: stim.GateTarget) -> bool:
-    """Whether a target is a qubit, or a Pauli on one."""
-    return bool(target.is_qubit_target or target.pauli_type in ("X", "Y", "Z"))

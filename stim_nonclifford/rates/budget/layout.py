@@ -6,7 +6,7 @@ import math
 
 import stim
 
-from .gate_names import is_on_qubit
+from ...dialect import is_on_qubit
 
 
 def places_of_qubits(circuit: stim.Circuit) -> dict[int, tuple[float, float]]:

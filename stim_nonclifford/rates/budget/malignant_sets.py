@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -24,12 +23,13 @@ from scipy import sparse
 from ...base.arrays import Floats
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.plan import SamplingPlan
+from ..estimation.interval import ROUNDING
 from ..fault_sets.search.estimate import Estimate
 from ..fault_sets.search.joins import Join
 from ..fault_sets.search.strata import KEPT, WRONG
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms, site_matrix
-from .noise_sources import NoiseSources, noise_sources
+from .noise_sources import noise_sources
 
 NO_FAULT = "no fault"
 """The group of the empty fault set, where a shot can be wrong, or discarded, without any noise."""
@@ -37,9 +37,6 @@ NO_FAULT = "no fault"
 _QUADRATURE_NODES = 64
 """Nodes of an integral over a product of factors, one for each site. Doubled, it changes by 10^-6 for shots
 of a thousand faults."""
-
-_ROUNDING = 1e-12
-"""P(discarded) of no more than this is none. Doubled, nothing changes: sums of probabilities are as exact."""
 
 
 @dataclass(frozen=True)
@@ -77,72 +74,56 @@ def _sum_of_squares(spread: sparse.csr_array, factors: Floats, constants: Floats
     )
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """Sums over the fault sets that contain a mechanism; shapes (num_mechanisms, 2): kept, kept and wrong."""
-
-    whole: Floats  # the probabilities of the sets
-    divided: Floats  # the same, divided by the sizes of the sets
-    without_faults: Floats  # shape (2,): those of the empty set
-    samples: tuple[_Sample, ...]  # the sets that were sampled
-
-
-@dataclass(frozen=True)
 class BudgetBasis:
-    """An estimate with what its error budget is computed from, and the outcome classes that were found."""
+    """What the error budgets of an estimate are computed from: sums over the fault sets with a mechanism.
 
-    known: Estimate
-    compiled: CompiledCircuit  # the circuit
-    plan: SamplingPlan
+    Enumerated sets are enumerated again, sampled ones are weighed.
+    """
 
-    @cached_property
-    def _sums(self) -> _Sums:
-        """The sums: enumerated sets are enumerated again, sampled ones are weighed."""
-        num_mechanisms = self.plan.num_mechanisms
-        whole, divided = np.zeros((2, num_mechanisms, 2))
-        nothing, samples = np.zeros(2), list[_Sample]()
-        for search in self.known.searches:
+    def __init__(self, known: Estimate, compiled: CompiledCircuit, plan: SamplingPlan) -> None:
+        self._known, self._compiled, self._plan = known, compiled, plan
+        self._sources = noise_sources(compiled, plan)
+        # Of each mechanism, P(kept) and P(kept and wrong) of its sets; and each set's divided by its size.
+        self._whole, self._divided = np.zeros((2, plan.num_mechanisms, 2))
+        self._without_faults = np.zeros(2)  # those of the empty set
+        self._samples: list[_Sample] = []
+        for search in known.searches:
             factor, values = search.factor, search.outcomes.probabilities
             for stratum in search.enumerated:
                 weight = stratum.weights[0]
                 members = search.native.member_sums(weight, values.ravel(), 2).reshape(-1, 2)
-                whole += factor * members
-                divided += factor * members / max(weight, 1)
+                self._whole += factor * members
+                self._divided += factor * members / max(weight, 1)
             for sampled in search.sampled:
                 for join in sampled.joins:
                     weights = sampled.share(join) * join.weights
                     sample = _Sample(join, weights[:, np.newaxis] * (factor * values)[join.classes])
-                    incidence = sample.incidence(num_mechanisms).T
-                    whole += incidence @ sample.probabilities
-                    divided += incidence @ (sample.probabilities / join.sizes[:, None])
-                    samples.append(sample)
+                    incidence = sample.incidence(plan.num_mechanisms).T
+                    self._whole += incidence @ sample.probabilities
+                    self._divided += incidence @ (sample.probabilities / join.sizes[:, None])
+                    self._samples.append(sample)
             search.native.release()
             first = search.sums(search.strata[0])
-            nothing += np.array([first.kept, first.wrong])
-        return _Sums(whole, divided, nothing, tuple(samples))
-
-    @cached_property
-    def _sources(self) -> NoiseSources:
-        return noise_sources(self.compiled, self.plan)
+            self._without_faults += np.array([first.kept, first.wrong])
 
     def budget(self, by: Grouping) -> ErrorBudget:
         """The budget for groups of places."""
-        totals, mechanisms = self.known.totals, self.known.mechanisms
+        totals, mechanisms = self._known.totals, self._known.searches[0].mechanisms
         if not totals.wrong:
             raise ValueError("No malignant set was found: there is no logical error rate to divide.")
         groups = NoiseGroups(self._sources, by)
         fractions = groups.fractions
-        of_kept, of_wrong = self._sums.divided.T[[KEPT, WRONG]]
+        of_kept, of_wrong = self._divided.T[[KEPT, WRONG]]
         shares = of_wrong / totals.wrong
-        scores, base = derivative_terms(mechanisms.odds, self.plan.sites, groups.changes)
+        scores, base = derivative_terms(mechanisms.odds, self._plan.sites, groups.changes)
         base = np.where(groups.is_unknown, np.nan, base)
-        kept = totals.kept * base + self._sums.whole[:, KEPT] @ scores
-        wrong = totals.wrong * base + self._sums.whole[:, WRONG] @ scores
+        kept = totals.kept * base + self._whole[:, KEPT] @ scores
+        wrong = totals.wrong * base + self._whole[:, WRONG] @ scores
         # The errors of sampled sets: of shares, and of derivatives of ln(rate).
         of_groups = shares @ fractions
         of_shares, of_sensitivities = np.zeros((2, len(base)))
-        for sample in self._sums.samples:
-            members = sample.incidence(self.plan.num_mechanisms)
+        for sample in self._samples:
+            members = sample.incidence(self._plan.num_mechanisms)
             parts = sample.probabilities / [totals.kept, totals.wrong]
             in_wrong, in_kept = parts[:, WRONG], parts[:, KEPT]
             divided = sparse.diags_array(in_wrong / sample.join.sizes) @ (members @ fractions)
@@ -152,18 +133,18 @@ class BudgetBasis:
             constants = np.stack([base, -wrong / totals.wrong, kept / totals.kept])
             of_sensitivities += sample.variance(sparse.csr_array(scored), factors, constants)
         share_errors, errors = np.sqrt(np.maximum([of_shares, of_sensitivities], 0))
-        lost = 1 - totals.kept if 1 - totals.kept > _ROUNDING else math.inf
+        lost = 1 - totals.kept if 1 - totals.kept > ROUNDING else math.inf  # less is none
         discarded = (self._all_shares() - of_kept) @ fractions / lost
-        kept_anyway, wrong_anyway = self._sums.without_faults[[KEPT, WRONG]].tolist()
+        kept_anyway, wrong_anyway = self._without_faults[[KEPT, WRONG]].tolist()
         nothing = mechanisms.nothing - kept_anyway
         without_faults = []
-        if wrong_anyway or nothing > _ROUNDING:
+        if wrong_anyway or nothing > ROUNDING:
             parts_of_none = wrong_anyway / totals.wrong, 0.0, nothing / lost
             without_faults.append(BudgetShare(NO_FAULT, *parts_of_none, 0.0, 0.0, 0.0, 0.0))
         sensitivities = wrong / totals.wrong - kept / totals.kept
         low, high = totals.interval
         return groups.budget(
-            self.compiled.circuit,
+            self._compiled.circuit,
             totals.kept,
             totals.wrong,
             totals.standard_error * totals.kept,
@@ -177,7 +158,7 @@ class BudgetBasis:
         """For each mechanism the sum over all sets with it, kept or not, of P(X) / |X|."""
         # The mean of 1 / (1 + N), with N the number of others that act, is the integral over t from 0 to 1 of
         # the mean of t^N: a product over the mechanisms.
-        odds, members = self.known.mechanisms.odds, site_matrix(self.plan.sites)
+        odds, members = self._known.searches[0].mechanisms.odds, site_matrix(self._plan.sites)
         of_sites = members @ odds
         nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
         t, weights = (nodes + 1) / 2, weights / 2

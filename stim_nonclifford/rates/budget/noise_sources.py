@@ -28,7 +28,7 @@ from ...simulation.compiler.program.program import Program
 from ...simulation.compiler.program.steps import CorrelatedError, Measure, Noise
 from ...simulation.compiler.sweeps.effects import Fault
 from ...simulation.noise_events import located, noise_events
-from ...simulation.plan import SamplingPlan
+from ...simulation.plan import SamplingPlan, choices_of_sites
 from ..results.error_budget import NoisePlace
 from .gate_names import GateNames
 
@@ -74,9 +74,8 @@ def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources
     np.add.at(totals, mechanisms[known], amounts[known])
     # The parts of each mechanism make up its rate, or at a site its probability.
     expected = plan.rates.copy()
-    for site in np.unique(plan.sites[plan.sites >= 0]):
-        total = float(plan.rates[plan.sites == site].sum())
-        expected[plan.sites == site] *= -math.expm1(-total) / total
+    for choices, total in choices_of_sites(plan):
+        expected[choices] *= -math.expm1(-total) / total
     if not np.allclose(totals, expected, rtol=1e-9, atol=0):
         raise AssertionError("the parts of a mechanism do not add up to it")
     fractions = np.zeros(len(amounts))

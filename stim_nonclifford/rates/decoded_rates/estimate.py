@@ -34,7 +34,7 @@ import numpy as np
 from ...base.errors import ResourceLimitError
 from ..estimation.allocation import Contributions, allocate
 from ..estimation.interval import Sums
-from ..estimation.limits import Deadline, TimeIsOver
+from ..estimation.limits import Deadline, Settings, TimeIsOver
 from ..results import LogicalErrorRate
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS
@@ -60,12 +60,7 @@ half of the members that listed sets have at most, and these have 95% of it."""
 
 
 def decoded_rate(
-    asked: DecodingProblem,
-    relative_error: float,
-    seed: int,
-    report: Callable[[str], None],
-    deadline: Deadline,
-    listed_from: int = _LISTED_FROM,
+    asked: DecodingProblem, settings: Settings, deadline: Deadline, listed_from: int = _LISTED_FROM
 ) -> LogicalErrorRate:
     """The logical error rate of a circuit with a decoder, per accepted shot.
 
@@ -73,20 +68,21 @@ def decoded_rate(
     is what cannot be said in the time that there is, and a rate of which nothing was found.
     """
     mask = tuple(np.flatnonzero(asked.postselected).tolist())
-    model, *further = (fault_model(each, mask) for each in (asked.symptoms, *asked.further))
+    models = [fault_model(each, mask) for each in (asked.symptoms, *asked.further)]
     every = [
-        Stratum(model, f"branch {k}" if further else "all shots")
-        for k, model in enumerate((model, *further), start=1)
+        Stratum(model, "all shots" if len(models) == 1 else f"branch {k}")
+        for k, model in enumerate(models, start=1)
     ]
-    seeds = np.random.SeedSequence(seed_words(model, seed)).spawn(3)
+    model = models[0]
+    seeds = np.random.SeedSequence(seed_words(model, settings.seed)).spawn(3)
 
     def search_of(shots: Partition, own: np.random.SeedSequence) -> Search:
-        return Search(Parts(asked, shots, relative_error, deadline, own), report)
+        return Search(Parts(asked, shots, settings.relative_error, deadline, own), settings.report)
 
     search: Search | None = None
     shots_needed = 0.0
     if asked.weight is None and listed_from:
-        search = search_of(Partition(tuple(every), model), seeds[0])
+        search = search_of(Partition(tuple(every)), seeds[0])
         may_list = bool(model.postselected.any()) and model.num_mechanisms > 0
         may_list &= model.outcomes is None or model.outcomes.can_be_divided
         if search.run(listed_from if may_list else _MOST_SHOTS) or not may_list:
@@ -97,8 +93,8 @@ def decoded_rate(
             return result_of(search.parts)
     limit = deadline if search is None else deadline.part(MOST_TIME)
     try:
-        found = partition(asked, relative_error, np.random.default_rng(seeds[1]), limit)
-        leaves_too_much = found.unlisted_part(0) > relative_error
+        found = partition(asked, settings.relative_error, np.random.default_rng(seeds[1]), limit)
+        leaves_too_much = found.unlisted_part(0) > settings.relative_error
         if search is None or not leaves_too_much or shots_needed > _MOST_SHOTS:
             of_sets = search_of(found, seeds[2])
             of_sets.run(_MOST_SHOTS)
@@ -121,7 +117,6 @@ class Search:
 
     def __init__(self, parts: Parts, report: Callable[[str], None]) -> None:
         self.parts, self._report = parts, report
-        self._refined: set[int] = set()
         report(f"{len(parts.strata)} strata, {len(parts.every)} parts")
 
     def run(self, most_shots: int) -> bool:
@@ -160,11 +155,9 @@ class Search:
             if (place := self._next_gap(sums, most_shots)) is None:
                 return None
             self._show(sums, place, int(gaps[place]))
-            found = refinement(parts, sums, place, self._refined) if most_shots == _MOST_SHOTS else None
-            if found is None:
+            refine = refinement(parts, sums, place) if most_shots == _MOST_SHOTS else None
+            if refine is None:
                 break
-            number, refine = found
-            self._refined.add(number)
             refine()
         allowed = parts.wanted * max(float(sums.wrong[place]), 1e-100)
         squares = (sums.variances[:, place] + sums.unseen[:, place] ** 2) / allowed**2
@@ -180,7 +173,7 @@ class Search:
     def _draw(self, part: Part, shots: int) -> None:
         """Draws so many shots, or enumerates the part. What was drawn when time is over is counted."""
         if part.sampler.size > shots:
-            part.sampler.take(shots, part.rng, self.parts.deadline)
+            part.sampler.take(shots, part.rng)
         else:
             self.parts.enumerate(part)
 
@@ -207,7 +200,7 @@ class Search:
             return None  # there is another way
         # At least one rate is to be known as well as may be.
         is_worth_it = place == 0 or is_limited
-        return place if is_worth_it or refinement(parts, sums, place, self._refined) is not None else None
+        return place if is_worth_it or refinement(parts, sums, place) is not None else None
 
     def _show(self, sums: Sums, place: int, gap: int) -> None:
         parts, at = self.parts, f" at gap {gap}" if self.parts.asked.confidence else ""

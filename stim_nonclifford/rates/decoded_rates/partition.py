@@ -14,7 +14,6 @@ from ..decoding.classifying import Classifier
 from ..estimation.interval import Unlisted
 from ..estimation.limits import Deadline
 from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
-from ..samplers.sampler import classified
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
 from .faults.mechanisms import FaultModel, Symptom, fault_model, log_probability_of_none
@@ -42,7 +41,6 @@ class Partition:
     """The strata of a circuit: all shots, or accepted fault sets that were listed, each with free noise."""
 
     strata: tuple[Stratum, ...]
-    model: FaultModel  # the free noise
     unlisted: float = 0.0  # about the probability of accepted sets with more members
     # shape (members, gaps): P(accepted sets of each size that are decoded wrongly by themselves, with at
     # least a gap); None: all shots are one stratum
@@ -71,21 +69,16 @@ def partition(
     Where they are drawn, that is done until their own error is half of ``relative_error``. It is refused if
     there are too many sets, or if those that were listed are too small a part.
     """
-    symptoms, mask = asked.symptoms, asked.postselected
-    probabilities = _divided(asked)
-    known = tuple(np.flatnonzero(mask).tolist())
+    symptoms, probabilities = asked.symptoms, _divided(asked)
+    known = tuple(np.flatnonzero(asked.postselected).tolist())
     members = fault_model(replace(symptoms, probabilities=probabilities[True]), known)
-    certain = mask.copy()
-    if symptoms.outcomes is not None:
-        certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
     none = float(np.exp(log_probability_of_none(members.log_odds)))
-    search = AcceptedSetSearch(members, certain, asked.weight, rng, deadline.check)
-
-    classifier = Classifier(members, asked.decoder.predict, deadline)
+    search = AcceptedSetSearch(members, asked.weight, rng, deadline.check)
+    classifier = Classifier(members, asked.predict, deadline)
 
     def of_size(size: int) -> _Decoded:
         sets = search.of_size(size)
-        classes = classified(classifier, sets.rows)
+        classes = classifier.classify_all(sets.rows)
         return _Decoded(sets, np.asarray(classes.wrong.any(axis=1)), classes.gaps)
 
     found = _listed(of_size, none)
@@ -103,7 +96,7 @@ def partition(
         replace(symptoms, expected=((), ()), probabilities=probabilities[False], outcomes=None)
     )
     unseen = none * max(each.sets.unseen for each in found)
-    return Partition(_strata(model, sets, none), model, unlisted, wrong_sizes, unseen)
+    return Partition(_strata(model, sets, none), unlisted, wrong_sizes, unseen)
 
 
 @dataclass(frozen=True)

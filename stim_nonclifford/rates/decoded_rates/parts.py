@@ -52,22 +52,24 @@ class Parts:
         deadline: Deadline,
         seed: np.random.SeedSequence,
     ) -> None:
-        self.asked, self.model, self.strata = asked, shots.model, shots.strata
+        self.asked, self.model, self.strata = asked, shots.strata[0].model, shots.strata
         self.relative_error, self.deadline = relative_error, deadline
         self.is_listed = shots.wrong_sizes is not None
         # Whether all shots are accepted, and have no gap.
         self.accepts_all = not (asked.confidence or asked.postselected.any() or self.is_listed)
         # Strata of one model have one classifier.
         by_model = {
-            id(each.model): Classifier(each.model, asked.decoder.predict, deadline) for each in self.strata
+            id(each.model): Classifier(each.model, asked.predict, deadline, self.accepts_all)
+            for each in self.strata
         }
         self.classifiers = tuple(by_model.values())
         self._classifier_of = [by_model[id(each.model)] for each in self.strata]
         # The relative error that samples are to have.
         self.wanted = relative_error * (_PART_OF_SHOTS if self.is_listed else 1.0)
         self._shots, self._seed = shots, seed
+        self.refined: set[int] = set()  # the strata that have another sampler than at first
         self.every = [
-            Part(index, self.direct(index, least, most), self.rng())
+            Part(index, DirectSamples(*self.judged(index), least, most), self.rng())
             for index, stratum in enumerate(self.strata)
             for least, most in _ranges_of(stratum)
         ]
@@ -85,14 +87,10 @@ class Parts:
         """Number of decodes."""
         return sum(each.decoded for each in self.classifiers)
 
-    def direct(self, number: int, least: int, most: int) -> DirectSamples:
-        """Direct samples of some numbers of free faults of a stratum."""
-        return DirectSamples(*self.judged(number), least, most, self.accepts_all)
-
     def enumerate(self, part: Part) -> None:
         """Enumerates a part, in place of its samples."""
-        every = Enumeration(*self.judged(part.stratum), part.sampler.least, self.accepts_all)
-        every.take(0, part.rng, self.deadline)
+        every = Enumeration(*self.judged(part.stratum), part.sampler.least)
+        every.take(0, part.rng)
         part.sampler = every
 
     def replace(self, number: int, least: int, samplers: list[Sampler]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -44,18 +44,16 @@ _ROOM_FOR_ORPHANS = 0.5
 instead of 3% further up."""
 
 
-def refinement(
-    parts: Parts, sums: Sums, place: int, refined: Collection[int]
-) -> tuple[int, Callable[[], None]] | None:
-    """The stratum that needs most shots at a gap, if they are many, and what gets it a better sampler."""
+def refinement(parts: Parts, sums: Sums, place: int) -> Callable[[], None] | None:
+    """What gets the stratum that needs most shots at a gap a better sampler, once, if they are many."""
     needed = np.bincount([each.stratum for each in parts.counted], parts.needed(sums)[:, place])
     number = int(needed.argmax())
-    if number in refined or needed.sum() < MANY_SHOTS:
+    if number in parts.refined or needed.sum() < MANY_SHOTS:
         return None
     if parts.accepts_all:
-        return number, partial(_delete, parts, number)
+        return partial(_delete, parts, number)
     split_from = _splits_from(parts, sums, number)
-    return None if split_from is None else (number, partial(_split, parts, number, split_from))
+    return None if split_from is None else partial(_split, parts, number, split_from)
 
 
 def _splits_from(parts: Parts, sums: Sums, number: int) -> int | None:
@@ -85,6 +83,7 @@ def _split(parts: Parts, number: int, place: int) -> None:
     What was enumerated stays. The samples that showed where splitting pays do not count, as that choice
     depends on them.
     """
+    parts.refined.add(number)
     least, (stratum, classifier) = parts.first_not_enumerated(number), parts.judged(number)
     gaps = parts.gaps()
     gap, top = int(gaps[place]), int(gaps[-1])
@@ -94,7 +93,7 @@ def _split(parts: Parts, number: int, place: int) -> None:
         Splitting(stratum, classifier, least, gap, top, floor),
     ]
     for sampler in samplers:
-        sampler.take(FIRST_SHOTS, parts.rng(), parts.deadline)
+        sampler.take(FIRST_SHOTS, parts.rng())
     parts.replace(number, least, samplers)
 
 
@@ -105,21 +104,22 @@ def _delete(parts: Parts, number: int) -> None:
     count in the end: a search that ends when its own error is small ends early if few weights were large, and
     is too low on average.
     """
-    (stratum, classifier), rng, deadline = parts.judged(number), parts.rng(), parts.deadline
+    parts.refined.add(number)
+    (stratum, classifier), rng = parts.judged(number), parts.rng()
     _enumerate_few_faults(parts, number)
     least = parts.first_not_enumerated(number)
     start = _start(parts, number, least, rng)
     if start is None:
         return
-    pilot = BackwardDeletion(stratum, classifier, least, start, True)
+    pilot = BackwardDeletion(stratum, classifier, least, start)
     while pilot.tally.effective_failures < _FEWEST_FAILURES:
-        pilot.take(max(FIRST_SHOTS, pilot.tally.samples), rng, deadline)
+        pilot.take(max(FIRST_SHOTS, pilot.tally.samples), rng)
     larger: list[Sampler] = []
     if start < stratum.numbers.most:
-        larger = [parts.direct(number, start + 1, stratum.numbers.most)]
-        larger[0].take(FIRST_SHOTS, rng, deadline)
-    has_orphans = least < start and not parts.asked.decoder.finds_least_weight
-    orphans = [Orphans(stratum, classifier, least, start - 1, True, [])] if has_orphans else []
+        larger = [DirectSamples(stratum, classifier, start + 1, stratum.numbers.most)]
+        larger[0].take(FIRST_SHOTS, rng)
+    has_orphans = least < start and not parts.asked.finds_least_weight
+    orphans = [Orphans(stratum, classifier, least, start - 1, [])] if has_orphans else []
     parts.replace(number, least, [pilot, *larger, *orphans])
     sums = parts.sums(parts.gaps())
     place = next(k for k, each in enumerate(parts.counted) if each.sampler is pilot)
@@ -129,14 +129,14 @@ def _delete(parts: Parts, number: int) -> None:
         rest = float(parts.costs.sum()) + pilot.cost * (needed / pilot.tally.samples - 1)
         samples_of_orphans = _samples_of_orphans(parts, stratum, orphans[0], float(sums.wrong[0]), rest)
         limits = pilot.draws_for(orphans[0].probability / samples_of_orphans * needed)
-        orphans = [Orphans(stratum, classifier, least, start - 1, True, limits)]
-    deletion = BackwardDeletion(stratum, classifier, least, start, True, limits)
-    deletion.take(pilot.tally.samples, rng, deadline)
+        orphans = [Orphans(stratum, classifier, least, start - 1, limits)]
+    deletion = BackwardDeletion(stratum, classifier, least, start, limits)
+    deletion.take(pilot.tally.samples, rng)
     parts.replace(number, least, [deletion, *larger, *orphans])
     while (left := needed - deletion.tally.samples) > 0:
-        deletion.take(min(pilot.tally.samples, left), rng, deadline)
+        deletion.take(min(pilot.tally.samples, left), rng)
     while orphans and (left := samples_of_orphans - orphans[0].tally.samples) > 0:
-        orphans[0].take(min(max(FIRST_SHOTS, orphans[0].tally.samples), left), rng, deadline)
+        orphans[0].take(min(max(FIRST_SHOTS, orphans[0].tally.samples), left), rng)
 
 
 def _enumerate_few_faults(parts: Parts, number: int) -> None:
@@ -158,7 +158,7 @@ def _start(parts: Parts, stratum_number: int, least: int, rng: np.random.Generat
 
     def fails(number: int) -> bool:
         trial = DirectSamples(stratum, classifier, number, number)
-        trial.take(16 * FIRST_SHOTS, rng, parts.deadline)
+        trial.take(16 * FIRST_SHOTS, rng)
         return trial.tally.failures >= _RATE_AT_START * trial.tally.samples
 
     below, above = least - 1, max(1, math.floor(stratum.numbers.mean), least)

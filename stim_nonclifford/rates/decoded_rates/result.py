@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def result_of(parts: Parts) -> LogicalErrorRate:
     """The result; refused if no shot was accepted, if none is wrong, or if the decoder is random."""
     for classifier in parts.classifiers:
-        classifier.check_repeats(parts.asked.decoder.name)
+        classifier.check_repeats(parts.asked.decoder)
     gaps = parts.gaps()
     curve = _Curve(parts, gaps, parts.sums(gaps))
     curve.check_found()
@@ -52,7 +52,7 @@ def result_of(parts: Parts) -> LogicalErrorRate:
         for each in points[last : last + 1]
     ]
     found = LogicalErrorRate(
-        decoder=parts.asked.decoder.name,
+        decoder=parts.asked.decoder,
         logical_error_rate=first.logical_error_rate,
         standard_error=first.standard_error,
         interval=first.interval,
@@ -118,7 +118,7 @@ class _Curve:
             if parts.deadline.is_over:
                 ended = f", when max_seconds={parts.deadline.max_seconds:g} ended the search"
             raise ResourceLimitError(
-                f"The decoder {parts.asked.decoder.name} failed in none of"
+                f"The decoder {parts.asked.decoder} failed in none of"
                 f" {sum(each.asked for each in parts.classifiers):,} shots,"
                 f" with {parts.strata[0].numbers.mean:.3g} errors per shot: the rate is at most"
                 f" {sums.ratio(0, 1.0).interval[1]:.2g} ({COVERAGE:.0%}){ended}."

@@ -18,9 +18,9 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from .matching.detector_kinds import NUM_COLORS
 from .matching.matching_graph import ModelError
 
-NUM_COLORS = 3
 _CHARGES = (0b01, 0b10, 0b11)  # red, green, blue: the sum of all three is 0
 
 

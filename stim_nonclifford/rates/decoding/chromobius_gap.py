@@ -17,8 +17,9 @@ from ...base.arrays import Bytes, Floats
 from ...base.probabilities import exactly_one
 from ...simulation.compiler.algebra.gf2 import mask_of
 from ..decoded_rates.faults.mechanisms import symptoms_of
-from .boundary_tile import NUM_COLORS, BoundaryTile, possible_tiles
+from .boundary_tile import BoundaryTile, possible_tiles
 from .kept_shot_decoding import ConfidentDecoder
+from .matching.detector_kinds import NUM_COLORS
 from .matching.matching_graph import DECIBEL, ModelError
 
 _BASES = {"X": 0, "Z": NUM_COLORS}

@@ -8,14 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...base.arrays import Bools, Bytes, Indices, Integers, Words
+from ...base.arrays import Bools, Bytes, Indices, Integers, Words, bits_of_words
 from ..decoded_rates.faults.mechanisms import MOST_ROWS, FaultModel
-from ..estimation.limits import Deadline
+from ..estimation.limits import MOST_AT_A_TIME, Deadline, TimeIsOver
 from .distinct_rows import DistinctRows
-
-_SECONDS = 0.2
-"""The time that one call of a decoder is to take. Doubled, ``max_seconds`` is exceeded by twice as much."""
-
 
 Predict = Callable[[Bytes], tuple[Bytes, Integers]]
 """A function from detection events to predictions of observables and gaps, which say how sure it is.
@@ -38,9 +34,12 @@ class Classes:
 class Classifier:
     """Classifies shots, of which equal ones are decoded once."""
 
-    def __init__(self, model: FaultModel, predict: Predict, deadline: Deadline) -> None:
+    def __init__(
+        self, model: FaultModel, predict: Predict, deadline: Deadline, stores_failures: bool = False
+    ) -> None:
+        self.stores_failures = stores_failures  # whether samplers keep failing sets, for error budgets
         self.num_observables = model.num_observables
-        self._model, self._predict, self._deadline = model, predict, deadline
+        self._model, self._predict, self.deadline = model, predict, deadline
         self._observable_bytes = -(-model.num_observables // 8)
         # A result has the bytes of the predictions and those of the gap.
         self._none: Bytes = np.empty((0, self._observable_bytes + 8), dtype=np.uint8)
@@ -75,6 +74,14 @@ class Classifier:
         gaps = np.ascontiguousarray(found[:, self._observable_bytes :]).view(np.int64)[:, 0]
         return Classes(shots, accepted[:done], self._wrong(rows[accepted[:done]], found), gaps)
 
+    def classify_all(self, rows: Words) -> Classes:
+        """What the decoder makes of all of some rows; TimeIsOver if there is no time for that."""
+        self.deadline.check()
+        found = self.classify(rows)
+        if found.shots < len(rows):
+            raise TimeIsOver
+        return found
+
     def wrong(self, rows: Words) -> Bools:
         """The observables that are predicted wrongly, whatever the time and postselected detectors are."""
         return self._wrong(rows, self._distinct.results(self._model.detectors(rows), self._decode))
@@ -99,8 +106,7 @@ class Classifier:
         """The wrong predictions among results."""
         flipped = np.ascontiguousarray(self._model.observables(rows)).view(np.uint8)
         mistakes = flipped[:, : self._observable_bytes] ^ results[:, : self._observable_bytes]
-        bits = np.unpackbits(mistakes, axis=1, count=self.num_observables, bitorder="little")
-        return bits.view(np.bool_)
+        return bits_of_words(mistakes, self.num_observables)
 
     def _decode(self, dets: Bytes) -> Bytes:
         """Predictions with the bytes of their gaps beside them."""
@@ -110,10 +116,10 @@ class Classifier:
     def _decode_in_time(self, dets: Bytes) -> Bytes:
         """The results of the first rows: of all of them if there is time."""
         results, done = [self._none], 0
-        while done < len(dets) and not self._deadline.is_over:
+        while done < len(dets) and not self.deadline.is_over:
             began = time.monotonic()
             results.append(self._decode(dets[done : done + self._rows]))
             done += len(results[-1])
-            fitting = int(_SECONDS * len(results[-1]) / max(time.monotonic() - began, 1e-9))
+            fitting = int(MOST_AT_A_TIME * len(results[-1]) / max(time.monotonic() - began, 1e-9))
             self._rows = max(1, min(fitting, 2 * self._rows, MOST_ROWS))
         return np.concatenate(results)

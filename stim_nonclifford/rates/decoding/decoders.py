@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ import stim
 from ...base.arguments import did_you_mean
 from ...base.arrays import Bools
 from ...base.errors import InexactErrorModelWarning
-from .classifying import Predict
 from .kept_shot_decoding import CheckedDecoder
 
 _MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
@@ -139,7 +138,7 @@ class RateDecoder:
     @property
     def decodes_kept_shots(self) -> bool:
         """Whether it decodes only shots in which the detectors are silent that it postselects."""
-        return _decodes_kept_shots(self.decoder)
+        return callable(getattr(self.decoder, "postselected_detectors", None))
 
     def postselected(self, model: stim.DetectorErrorModel, given: Bools | None) -> Bools:
         """The detectors that discard a shot, for a decoder of kept shots: those that it needs, or a mask."""
@@ -182,23 +181,9 @@ class RateDecoder:
         """Whether it is the decoder that Sinter has by this name, without gaps or heralds."""
         return self.is_named and self.decoder is sinter.BUILT_IN_DECODERS.get(self.name)
 
-    def compiled(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CompiledRateDecoder:
-        """The decoder, compiled for an error model, for all observables or one of them."""
-        predict = self.checked(model, observable).predict
-        return CompiledRateDecoder(self.name, predict, self.finds_least_weight)
-
     def checked(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CheckedDecoder:
-        """The decoder, compiled for an error model, with checks of its answers; see ``compiled``."""
+        """The decoder, compiled for all observables of an error model or one, with checks of its answers."""
         return CheckedDecoder(self.decoder, model, self.name, self.confidence, observable)
-
-
-@dataclass(frozen=True)
-class CompiledRateDecoder:
-    """A decoder, compiled for an error model."""
-
-    name: str  # for messages and results
-    predict: Predict  # it checks the predictions, and that no shot is discarded
-    finds_least_weight: bool = False  # see ``RateDecoder``
 
 
 def rate_decoder(
@@ -210,9 +195,8 @@ def rate_decoder(
     always. Those of ``HERALDED_DECODERS`` use heralds.
     """
     if not isinstance(decoder, str):
-        checked_decoder(decoder)
-        confidence = confidence or _decodes_kept_shots(decoder)
-        return RateDecoder(type(decoder).__name__, decoder, confidence, is_named=False)
+        given = RateDecoder(type(decoder).__name__, checked_decoder(decoder), confidence, is_named=False)
+        return replace(given, confidence=confidence or given.decodes_kept_shots)
     found = decoder_named(decoder)
     confidence = confidence or decoder == _DESATURATED
     if confidence and decoder == "pymatching":
@@ -228,10 +212,6 @@ def rate_decoder(
 
         found = HeraldedMatchingDecoder(heralds, correlations=HERALDED_DECODERS[decoder])
     return RateDecoder(decoder, found, confidence, is_named=True)
-
-
-def _decodes_kept_shots(decoder: Any) -> bool:
-    return callable(getattr(decoder, "postselected_detectors", None))
 
 
 def _is_installed(name: str) -> bool:

@@ -36,7 +36,7 @@ decoded by half as many processes."""
 _PROGRAM = f"from {__name__} import main; main()"
 
 
-class DecodingProcesses:
+class DecodingProcesses(contextlib.AbstractContextManager["DecodingProcesses"]):
     """Decodes large batches together with other processes, as soon as that pays.
 
     Decoders that cannot be sent to another process, such as those that a script defines by itself, decode
@@ -104,9 +104,6 @@ class DecodingProcesses:
                 self._ready = self._started
         except Exception:  # whatever the pickling of a decoder raises, or there is no room for a process
             pass
-
-    def __enter__(self) -> DecodingProcesses:
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Ends the processes. Decoders decode alone from now on."""

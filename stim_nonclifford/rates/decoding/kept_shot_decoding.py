@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -108,7 +106,7 @@ class CheckedDecoder:
         if self.observable is not None:
             byte, bit = divmod(self.observable, 8)
             predictions = predictions[:, [byte]] >> np.uint8(bit) & np.uint8(1)
-        return predictions, _whole(confidences)
+        return predictions, np.rint(confidences).astype(np.int64)
 
     def decode(self, dets: Bytes) -> tuple[Bytes, Bools, Floats]:
         """Predictions, whether the decoder discards each shot, and confidences, which are 0 if not wanted."""
@@ -149,7 +147,7 @@ class CheckedDecoder:
                 raise  # it is the decoder's own error
             method = getattr(type(decoder), "decode_via_files", None)
             if method not in (None, sinter.Decoder.decode_via_files):
-                return _FileDecoder(decoder, model, self.name)
+                return _FileDecoder(decoder, model)
             raise ValueError(
                 f"The decoder {self.name} has neither compile_decoder_for_dem nor decode_via_files."
                 " Implement compile_decoder_for_dem, as sinter.Decoder describes it."
@@ -177,8 +175,6 @@ class CheckedDecoder:
                     " SoftDecodingSampler(error_model=...)."
                     f" PyMatching says: {error}"
                 ) from error
-            if isinstance(self._decoder, _FileDecoder) and isinstance(error, ValueError):
-                raise  # it names the decoder
             row, own = dets[0], error
             for k in range(len(dets)):  # the first row on which it fails alone, otherwise the first row
                 try:
@@ -266,47 +262,22 @@ class CheckedDecoder:
         return bool(np.any(np.asarray(predictions) > 1))
 
 
-def _whole(confidences: Floats) -> Integers:
-    return np.rint(confidences).astype(np.int64)
-
-
 @dataclass(frozen=True)
 class _FileDecoder(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has no type marker.
-    """A decoder that reads and writes files, as Sinter's older ones do: here in a temporary folder."""
+    """A decoder that reads and writes files, as Sinter's older ones do: in a temporary folder of Sinter."""
 
     _decoder: sinter.Decoder
     _model: stim.DetectorErrorModel
-    _name: str
 
     def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bytes) -> Bytes:
-        """The predictions; a ``ValueError`` says that there is no file of them, or one of another size."""
-        shape = len(bit_packed_detection_event_data), -(-self._model.num_observables // 8)
-        with tempfile.TemporaryDirectory(prefix="decode_via_files_") as name:
-            folder = pathlib.Path(name)
-            model, dets, predictions, scratch = (
-                folder / part for part in ("model.dem", "dets.b8", "predictions.b8", "scratch")
-            )
-            scratch.mkdir()
-            self._model.to_file(model)
-            np.ascontiguousarray(bit_packed_detection_event_data).tofile(dets)
-            self._decoder.decode_via_files(
-                num_shots=shape[0],
-                num_dets=self._model.num_detectors,
-                num_obs=self._model.num_observables,
-                dem_path=model,
-                dets_b8_in_path=dets,
-                obs_predictions_b8_out_path=predictions,
-                tmp_dir=scratch,
-            )
-            if not predictions.exists():
-                raise ValueError(f"decode_via_files of the decoder {self._name} wrote no predictions.")
-            found = np.fromfile(predictions, dtype=np.uint8)
-        if found.size != shape[0] * shape[1]:
-            raise ValueError(
-                f"decode_via_files of the decoder {self._name} wrote {found.size} bytes of predictions for"
-                f" {shape[0]} shots; there must be {shape[1]} for each shot (format b8)."
-            )
-        return found.reshape(shape)
+        """The predictions, as they are in the file."""
+        predictions: Bytes = sinter.predict_observables_bit_packed(
+            dem=self._model,
+            dets_bit_packed=bit_packed_detection_event_data,
+            decoder="own",
+            custom_decoders={"own": self._decoder},
+        )
+        return predictions
 
 
 class KeptShotDecoding:
@@ -339,8 +310,8 @@ class KeptShotDecoding:
 
     def _decode(self, dets: Bytes) -> Bytes:
         predictions, is_discarded, confidences = self._decoder.decode(dets)
-        columns = [is_discarded[:, np.newaxis], _whole(confidences)[:, np.newaxis].view(np.uint8)]
-        return np.hstack([predictions, *columns])
+        rounded = np.rint(confidences).astype(np.int64)[:, np.newaxis]
+        return np.hstack([predictions, is_discarded[:, np.newaxis], rounded.view(np.uint8)])
 
     def statistics(self) -> dict[str, int]:
         """How often equal rows saved a call of the decoder: rows by what became of them."""

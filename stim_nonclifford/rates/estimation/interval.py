@@ -43,7 +43,8 @@ from .tally import ACCEPTED, Tally
 COVERAGE = 0.95
 """The probability with which an interval of a result contains the true value."""
 
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
+"""Relative error of rates without any other one."""
 
 NARROW = 3.0
 """Standard errors that an interval may reach on a side, for the standard error to describe it. Doubled, rates
@@ -107,7 +108,7 @@ def ratio_of(wrong: float, accepted: float, variance: float, bound: float, exact
         return Ratio(0.0, math.inf, (0.0, 1.0))
     if not variance and not bound:
         rate = wrong / accepted
-        return Ratio(rate, 0.0, (rate * (1 - _ROUNDING), min(1.0, rate * (1 + _ROUNDING))))
+        return Ratio(rate, 0.0, (rate * (1 - ROUNDING), min(1.0, rate * (1 + ROUNDING))))
     right = accepted - wrong
     if wrong > right:
         low, high = interval_of_weighted_sum(max(right, 0.0), variance, bound)
@@ -115,7 +116,7 @@ def ratio_of(wrong: float, accepted: float, variance: float, bound: float, exact
     else:
         low, high = interval_of_weighted_sum(max(wrong - exact, 0.0), variance, bound)
         low, high = exact + low, exact + high
-    interval = max(0.0, low / accepted) * (1 - _ROUNDING), min(1.0, high / accepted * (1 + _ROUNDING))
+    interval = max(0.0, low / accepted) * (1 - ROUNDING), min(1.0, high / accepted * (1 + ROUNDING))
     return Ratio(wrong / accepted, math.sqrt(variance + bound**2) / accepted, interval)
 
 

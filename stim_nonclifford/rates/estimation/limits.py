@@ -5,28 +5,35 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
-from ...base.arguments import flag, integer, positive, positive_or_none, seed_of
+from ...base.arguments import flag, integer, positive, positive_or_none
 from ...simulation.engines.cpu import MAX_THREADS
 
 DEFAULT_MAX_BYTES = 2 << 30
 _MOST_BYTES = (1 << 63) - 1
 
+PART_FOR_PAIRS = 8
+"""Inverse of the part of the memory for a table of pairs, of mechanisms or of the nodes of a matching graph.
+Doubled, large circuits take longer."""
+
+MOST_AT_A_TIME = 0.2
+"""Seconds of work that is not interrupted: a call of a decoder, or a run of shots before a refusal. Doubled,
+``max_seconds`` is exceeded by twice as much, and refusals take longer."""
+
 _BYTES_OF_CLASS = 400
-"""Memory for an outcome class with its distribution; half of it is for a half, or a set of a sample. If it is
-doubled, large circuits are known with larger errors."""
+"""Memory for an outcome class with its distribution; half of it is for a half, or a set of a sample. Doubled,
+large circuits are known with larger errors."""
 
 _SECONDS_OF_STEP = 1e-8
-"""Seconds of a step of an enumeration. If it is doubled, fewer sizes are enumerated and more are sampled."""
+"""Seconds of a step of an enumeration. Doubled, fewer sizes are enumerated and more are sampled."""
 
 _SECONDS_OF_SET = 1.5e-7
-"""Seconds of a half that is drawn, or of a set that is found. If it is doubled, fewer sizes are sampled."""
+"""Seconds of a half that is drawn, or of a set that is found. Doubled, fewer sizes are sampled."""
 
 _SECONDS_OF_OUTCOMES = 1.5e-6
-"""Seconds of an outcome distribution. If it is doubled, fewer sizes are enumerated."""
+"""Seconds of an outcome distribution. Doubled, fewer sizes are enumerated."""
 
 
 def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcomes: float = 0.0) -> float:
@@ -39,21 +46,31 @@ def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcome
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What an estimate may cost; the numbers are arguments of public functions, and are checked."""
+class Settings:
+    """What an estimate may cost, and how it is made; these are arguments of public functions, and checked."""
 
     relative_error: float = 0.01  # standard error over estimate at which it stops
     max_seconds: float | None = None  # no sample begins after that, and none takes longer; None: no limit
     max_bytes: int = DEFAULT_MAX_BYTES  # memory for pairs, outcome classes and samples, about
+    seed: int = 0
+    threads: int = 1
+    progress: bool = False  # whether to print what is under way
 
     def __post_init__(self) -> None:
         checked = {
             "relative_error": positive(self.relative_error, "relative_error"),
             "max_seconds": positive_or_none(self.max_seconds, "max_seconds"),
             "max_bytes": integer(self.max_bytes, "max_bytes", 0, _MOST_BYTES),
+            "threads": integer(self.threads, "threads", 1, MAX_THREADS),
+            "progress": flag(self.progress, "progress"),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def report(self, line: str) -> None:
+        """Prints a line about what is under way, if that is wanted."""
+        if self.progress:
+            print(line, file=sys.stderr, flush=True)
 
     @property
     def first_cost(self) -> float:
@@ -89,15 +106,6 @@ class Limits:
     def _patience(self) -> float:
         """How much more a small error may cost."""
         return max(1.0, min(50.0, 0.01 / self.relative_error))
-
-
-def search_arguments(
-    seed: int | None, threads: int, progress: bool
-) -> tuple[int, int, Callable[[str], None]]:
-    """The checked seed and number of threads, and what is called with each line about what is under way."""
-    threads = integer(threads, "threads", 1, MAX_THREADS)
-    report = partial(print, file=sys.stderr, flush=True) if flag(progress, "progress") else lambda _: None
-    return seed_of(seed), threads, report
 
 
 class TimeIsOver(Exception):

@@ -14,14 +14,12 @@ from ...base.errors import ResourceLimitError
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.plan import SamplingPlan
 from ..estimation.interval import COVERAGE
-from ..estimation.limits import Deadline, Limits, search_arguments
+from ..estimation.limits import Deadline, Settings
 from ..results import LogicalErrorRate, RateStratum
 from ..results.logical_error_rate import FaultSets
 from ..results.strata import name_of_faults
 from .search.allocation import estimate_of
 from .search.estimate import Estimate
-from .search.mechanisms import mechanisms_of
-from .search.search import Search
 from .wrong_tool import WrongToolError, cause_of, enough_shots_text
 
 if TYPE_CHECKING:
@@ -67,29 +65,18 @@ class PlannedCircuit:
             raise ResourceLimitError(" ".join(filter(None, sentences))) from error
 
 
-def search_of(plan: SamplingPlan, limits: Limits, seed: int | None, threads: int, progress: bool) -> Search:
-    """A search for the fault sets of a plan, before anything was enumerated."""
-    return Search(plan, mechanisms_of(plan), limits, *search_arguments(seed, threads, progress))
-
-
 def estimate_rates(
-    circuits: Sequence[PlannedCircuit],
-    limits: Limits,
-    seed: int | None,
-    threads: int,
-    progress: bool,
-    deadline: Deadline | None = None,
+    circuits: Sequence[PlannedCircuit], settings: Settings, deadline: Deadline | None = None
 ) -> list[LogicalErrorRate]:
     """Logical error rates of circuits, one after the other.
 
     Each has an equal part of the time that is left until ``deadline``, which by default begins now.
     """
-    number, threads, report = search_arguments(seed, threads, progress)
 
     def estimated(circuit: PlannedCircuit, own: Deadline) -> LogicalErrorRate:
         plan = circuit.plan()
-        with circuit.naming_the_cause(partial(enough_shots_text, plan, limits.relative_error, threads)):
-            known = estimate_of(plan, mechanisms_of(plan), limits, number, threads, report, own)
+        with circuit.naming_the_cause(partial(enough_shots_text, plan, settings)):
+            known = estimate_of(plan, settings, own)
 
         @cache
         def basis() -> BudgetBasis:
@@ -98,10 +85,10 @@ def estimate_rates(
 
             return BudgetBasis(known, circuit.compiled, plan)
 
-        rate = rate_of(known, plan.num_outputs, limits.relative_error)
+        rate = rate_of(known, plan.num_outputs, settings.relative_error)
         return rate._with(_fault_sets=FaultSets(lambda by: basis().budget(by)))
 
-    shares = (deadline or Deadline(limits.max_seconds)).shares(len(circuits))
+    shares = (deadline or Deadline(settings.max_seconds)).shares(len(circuits))
     return [estimated(circuit, own) for circuit, own in zip(circuits, shares, strict=True)]
 
 
@@ -146,6 +133,6 @@ def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) 
         kept_and_wrong=totals.wrong,
         strata=tuple(strata),
         error_patterns=patterns,
-        seconds=known.seconds,
+        seconds=known.searches[0].deadline.seconds,
         asked_relative_error=asked_relative_error,
     )

@@ -9,9 +9,9 @@ import numpy as np
 from ...base.arguments import integer, integer_or_none
 from ...simulation.faults import CircuitFault, NamedMechanisms
 from ...simulation.plan import SamplingPlan
-from ..estimation.limits import Limits
-from .interface import search_of
-from .search.allocation import enumerate_to
+from ..estimation.limits import Settings
+from .search.mechanisms import mechanisms_of
+from .search.search import Search
 from .search.strata import WRONG
 from .wrong_tool import refuse
 
@@ -63,16 +63,15 @@ class FaultDistance:
         return f"at least {self.at_least}" if self.value is None else str(self.value)
 
 
-def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes: int) -> FaultDistance:
+def fault_distance(plan: SamplingPlan, max_weight: int, settings: Settings) -> FaultDistance:
     """The fault distance, if it is at most ``max_weight``; otherwise a lower bound.
 
     The plan postselects what is postselected, and its outputs are the observables.
     """
     max_weight = integer(max_weight, "max_weight")
-    search = search_of(plan, Limits(max_bytes=max_bytes), 0, threads, progress=False)
-    for weight in range(max_weight + 1):
-        enumerate_to(search, weight)
-        if len(search.enumerated) <= weight:
+    search = Search(plan, mechanisms_of(plan), settings)
+    for weight in range(min(max_weight, search.max_weight) + 1):
+        if not search.enumerate(weight, settings.most_steps):
             break
         if search.outcomes.probabilities[search.enumerated[weight].classes, WRONG].any():
             return FaultDistance(weight, weight)
@@ -80,25 +79,20 @@ def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes:
 
 
 def malignant_sets(
-    plan: SamplingPlan,
-    named: NamedMechanisms[CircuitFault],
-    max_weight: int | None,
-    threads: int,
-    max_bytes: int,
+    plan: SamplingPlan, named: NamedMechanisms[CircuitFault], max_weight: int | None, settings: Settings
 ) -> list[MalignantSet]:
     """All malignant sets of up to some weight, most probable to be kept and wrong first; None: the smallest.
 
     ``named`` has the faults behind the mechanisms of the plan, which is one as in ``fault_distance``.
     """
     max_weight = integer_or_none(max_weight, "max_weight")
-    search = search_of(plan, Limits(max_bytes=max_bytes), 0, threads, progress=False)
+    search = Search(plan, mechanisms_of(plan), settings)
     odds, nothing = search.mechanisms.odds, search.mechanisms.nothing
     of_coins = search.mechanisms.coin_factor
     found: list[MalignantSet] = []
     weight = 0
     while weight <= search.max_weight and (weight <= max_weight if max_weight is not None else not found):
-        enumerate_to(search, weight)
-        if len(search.enumerated) <= weight:
+        if not search.enumerate(weight, settings.most_steps):
             refuse(f"there are too many sets of {weight} mechanisms that pass them")
         probabilities = search.outcomes.probabilities
         is_wrong = np.ascontiguousarray(probabilities[:, WRONG])

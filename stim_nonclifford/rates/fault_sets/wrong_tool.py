@@ -16,16 +16,14 @@ from ...simulation.engines import CpuEngine
 from ...simulation.logical_errors.coherent_noise import is_noise_angle
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent
 from ...simulation.plan import SamplingPlan
+from ..estimation.limits import MOST_AT_A_TIME, Settings
 
 _INSTEAD = "Count errors instead: compile_detector_sampler(...).sample_counts(shots)."
 
 _MOST_LINES = 3
 
-_SECONDS = 0.3
-"""The time that the run may take. If it is doubled, refusals take longer, and their numbers are closer."""
-
 _MAX_WIDTH = 16
-"""Circuits with wider vectors are not counted. If it is doubled, even a few shots may take minutes."""
+"""Circuits with wider vectors are not counted. Doubled, even a few shots may take minutes."""
 
 
 class WrongToolError(ResourceLimitError):
@@ -76,21 +74,21 @@ def cause_of(compiled: CompiledCircuit, plan: SamplingPlan, detectors: Sequence[
     return text
 
 
-def enough_shots_text(plan: SamplingPlan, relative_error: float, threads: int) -> str:
+def enough_shots_text(plan: SamplingPlan, settings: Settings) -> str:
     r"""Number of shots that give the error that was asked of fault sets: sentences from a short run.
 
     They are empty if shots take too long.
     """
     if plan.peak_width > _MAX_WIDTH:
         return ""
-    engine = CpuEngine(plan, threads=threads)
+    engine = CpuEngine(plan, threads=settings.threads)
     shots = discards = errors = 0
     begin, size, seconds = time.perf_counter(), 1, 0.0
     while size > 0:
         tally = engine.count(0, shots, size, 0)
         shots, discards, errors = shots + tally.shots, discards + tally.discards, errors + tally.errors
         seconds = time.perf_counter() - begin
-        affordable = int(shots * (_SECONDS - seconds) / max(seconds, 1e-9))
+        affordable = int(shots * (MOST_AT_A_TIME - seconds) / max(seconds, 1e-9))
         size = min(8 * size, affordable)
     kept = shots - discards
     if not errors:
@@ -99,12 +97,12 @@ def enough_shots_text(plan: SamplingPlan, relative_error: float, threads: int) -
             f"In a short run of {shots:,} shots, {found}. Where counts take too long, too, ask for weaker"
             " noise: fewer faults matter there."
         )
-    enough = shots / errors / relative_error**2
+    enough = shots / errors / settings.relative_error**2
     needed = enough / shots * seconds
     units = ((86400, "days"), (3600, "hours"), (60, "minutes"))
     taking = next((f"{needed / size:.0f} {name}" for size, name in units if needed >= 2 * size), "")
     return (
         f"In a short run of {shots:,} shots, {errors:,} of {kept:,} kept ones were wrong: about"
-        f" {float(f'{enough:.1g}'):,.0f} shots give the rate to {relative_error:.2g} of it"
+        f" {float(f'{enough:.1g}'):,.0f} shots give the rate to {settings.relative_error:.2g} of it"
         f" ({taking or f'{max(1, round(needed))} s'} here)."
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...base.arguments import choice, integer
-from ...base.notebook import text_table
+from ...base.notebook import axes_of, text_table
 from ..estimation.interval import rate_text
 
 
@@ -185,10 +185,7 @@ class ErrorBudget:
         """
         if choice(by, "by", ("group", "layout")) == "layout":
             return self._layout(integer(panels, "panels", 1))
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=(max(6.0, 1.5 + 0.25 * len(self.groups)), 4.5), layout="constrained")
+        ax = axes_of(ax, figsize=(max(6.0, 1.5 + 0.25 * len(self.groups)), 4.5))
         places = range(len(self.groups))
         shares = [100 * group.share for group in self.groups]
         errors = [100 * group.share_error for group in self.groups]
@@ -319,10 +316,7 @@ class DifferenceBudget:
         Returns:
             The axes.
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=(6, 1 + 0.25 * len(self.groups)), layout="constrained")
+        ax = axes_of(ax, figsize=(6, 1 + 0.25 * len(self.groups)))
         groups = self.groups[::-1]
         labels = [str(group.group) for group in groups]
         ax.barh(labels, [each.difference for each in groups], xerr=[each.difference_error for each in groups])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...base.arguments import integer
-from ...base.notebook import html_table, text_table
+from ...base.notebook import axes_of, html_table, text_table
 from ..estimation.interval import rate_text, uncertainty_of
 from .error_budget import ErrorBudget, Grouping
 from .strata import DecodedFailure, GapPoint, RateStratum, Table, table_of_strata
@@ -267,10 +267,7 @@ class LogicalErrorRate:
         Returns:
             The axes. Bars are three standard errors.
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(layout="constrained")
+        ax = axes_of(ax)
         if self.gap_curve:
             axis, value = "attempts per kept shot", "logical error rate per kept shot"
             points = [

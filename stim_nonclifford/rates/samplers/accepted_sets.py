@@ -18,10 +18,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ...base.arrays import Bools, Floats, Indices, Words, words_of_bits
+from ...base.arrays import Bools, Floats, Indices, Words, bits_of_words, words_of_bits
 from ...base.errors import ResourceLimitError
 from ...base.random_bits import mixed
-from ..decoded_rates.faults.mechanisms import FaultModel
+from ..decoded_rates.faults.mechanisms import MOST_ROWS, FaultModel, flipped_together
+from .strata import flips_of_sets
 from .undetected_sets import REPLICAS, Part, UndetectedSets
 
 _MOST_LAWS = 1 << 17
@@ -49,19 +50,13 @@ class AcceptedSets:
 class AcceptedSetSearch:
     """Lists the accepted sets of the mechanisms of A, those of a model that has the detectors to postselect.
 
-    No outcome flips the ``certain`` ones of these. If the observable is a logical Pauli of a state,
-    ``weight`` is the number by which its expectation value is multiplied, so that it is 1 without errors.
-    Where they are too many, sets are drawn with ``rng``. ``check`` is called now and then, and may raise to
-    end the work.
+    If the observable is a logical Pauli of a state, ``weight`` is the number by which its expectation value
+    is multiplied, so that it is 1 without errors. Where they are too many, sets are drawn with ``rng``.
+    ``check`` is called now and then, and may raise to end the work.
     """
 
     def __init__(
-        self,
-        model: FaultModel,
-        certain: Bools,
-        weight: float | None,
-        rng: np.random.Generator,
-        check: Callable[[], None],
+        self, model: FaultModel, weight: float | None, rng: np.random.Generator, check: Callable[[], None]
     ) -> None:
         self._check = check
         self._model = model
@@ -71,17 +66,15 @@ class AcceptedSetSearch:
         all_flips = np.vstack([model.flips, model.base])
         flips = model.outputs(all_flips)[:, : model.num_detectors]
         self._flips, self._without = flips[:-1], flips[-1]
-        self._steady = np.flatnonzero(~dependent)
-        steady = model.rows_of_outputs((~dependent).astype(np.uint8)[np.newaxis])[0]
-        self._steady_words = steady[: model.detector_words]
+        self._steady, self._steady_words = np.flatnonzero(~dependent), words_of_bits(~dependent)
         # A set is accepted or not because of its signature and of the detectors that outcomes may flip.
-        postselected = model.outputs(model.postselected[np.newaxis])[0, : model.num_detectors]
-        uncertain = np.flatnonzero(postselected & ~certain)
+        postselected = bits_of_words(model.postselected, model.num_detectors)
+        uncertain = np.flatnonzero(postselected & dependent)
         signatures = model.signatures(all_flips)
         self._deciding = np.hstack([signatures, words_of_bits(flips[:, uncertain])])
         self._outputs = all_flips[:, : all_flips.shape[1] - signatures.shape[1]]
         self._rng, self._odds = rng, np.exp(model.log_odds)
-        self._kept = self._undetected_by(np.flatnonzero(certain))
+        self._kept = self._undetected_by(np.flatnonzero(postselected & ~dependent))
         self._laws = _Laws(model, uncertain, weight)
 
     def of_size(self, size: int) -> AcceptedSets:
@@ -100,8 +93,8 @@ class AcceptedSetSearch:
 
     def _accepted(self, part: Part) -> AcceptedSets:
         """The accepted ones of some sets, once with each of their accepted outcomes."""
-        kinds = _together(self._deciding, part.members)
-        first, kind = distinct_rows(kinds)
+        kinds = flips_of_sets(self._deciding, part.members)
+        _, first, kind = np.unique(_names(kinds), return_index=True, return_inverse=True)
         flips, shares, numbers = self._laws.accepted(kinds[first], self._check)
         # Set k has the outcomes from ends[kind[k]] - numbers[kind[k]] on.
         ends, number = numbers.cumsum(), numbers[kind]
@@ -111,11 +104,10 @@ class AcceptedSetSearch:
         # What is flipped is known by the observables and the hash value of the detectors.
         names = slice(self._model.detector_words, None)
         self._check()
-        first, choice = distinct_rows(
-            _together(self._outputs[:, names], part.members[sets]) ^ flips[outcomes, names]
-        )
+        flipped = flips_of_sets(self._outputs[:, names], part.members[sets]) ^ flips[outcomes, names]
+        _, first, choice = np.unique(_names(flipped), return_index=True, return_inverse=True)
         self._check()
-        rows = _together(self._outputs, part.members[sets[first]]) ^ flips[outcomes[first]]
+        rows = flips_of_sets(self._outputs, part.members[sets[first]]) ^ flips[outcomes[first]]
         if part.replicas is None:
             sums: Floats = np.bincount(choice, weights, len(first)).astype(np.float64)
             return AcceptedSets(rows, np.repeat(sums[:, np.newaxis], REPLICAS, axis=1), part.unseen)
@@ -134,23 +126,6 @@ class AcceptedSetSearch:
         )
 
 
-def _together(flips: Words, members: Indices) -> Words:
-    """What sets flip: ``flips`` has a row for each mechanism, and one for the empty set at its end."""
-    rows = np.repeat(flips[-1:], len(members), axis=0)
-    for column in members.T:
-        rows ^= flips[column]
-    return rows
-
-
-def distinct_rows(rows: Words) -> tuple[Indices, Indices]:
-    """The first of equal rows for each distinct one, and for each row which of these it is.
-
-    Rows with equal hash values are taken for equal: of 10^7 rows, two that are not, with 3e-6.
-    """
-    _, first, group = np.unique(_names(rows), return_index=True, return_inverse=True)
-    return first, group.ravel()
-
-
 def merged(rows: Words, values: Floats) -> tuple[Indices, Floats]:
     """The first of equal rows for each distinct one, and the sums of the values of equal ones."""
     names = _names(rows)
@@ -161,7 +136,7 @@ def merged(rows: Words, values: Floats) -> tuple[Indices, Floats]:
 
 
 def _names(rows: Words) -> Words:
-    """Hash values of rows: uint64, shape (rows,)."""
+    """Hash values of rows, by which they are taken for equal: of 10^7 rows, two that are not, with 3e-6."""
     names = np.zeros(len(rows), dtype=np.uint64)
     for column in rows.T:
         names = mixed(names ^ column)
@@ -185,6 +160,8 @@ class _Laws:
         if weight is not None:
             changes[-1] = True
         self._changing = np.flatnonzero(changes)
+        # What these outputs flip.
+        self._flips = model.output_rows[self._changing, : model.flips.shape[1] - self._signature_words]
         # Of each signature, all outcomes; and those of accepted sets, as far as they were asked for.
         self._known: dict[bytes, tuple[_Outcomes, _Outcomes]] = {}
 
@@ -208,12 +185,11 @@ class _Laws:
                 shares.append(accepted[pattern][1])
                 numbers[k] = len(shares[-1])
         bits = np.concatenate(flipped)
-        flips = np.zeros((len(bits), self._model.flips.shape[1] - self._signature_words), dtype=np.uint64)
-        for start in range(0, len(bits), 1 << 14):
-            some = bits[start : start + (1 << 14)]
-            whole = np.zeros((len(some), self._num_outputs), dtype=np.uint8)
-            whole[:, self._changing] = some
-            flips[start : start + (1 << 14)] = self._model.rows_of_outputs(whole)[:, : flips.shape[1]]
+        flips = np.zeros((len(bits), self._flips.shape[1]), dtype=np.uint64)
+        for start in range(0, len(bits), MOST_ROWS):
+            some = bits[start : start + MOST_ROWS]
+            row, place = np.nonzero(some)
+            flips[start : start + MOST_ROWS] = flipped_together(self._flips[place], row, len(some))
         return flips, np.concatenate(shares), numbers
 
     def _law(self, signature: Words) -> tuple[_Outcomes, _Outcomes]:

@@ -16,9 +16,8 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
-from ..estimation.limits import Deadline
-from .sampler import DirectSamples, Sampler, classified
-from .strata import FaultStates, Stratum
+from .sampler import DirectSamples, Sampler
+from .strata import Batch, FaultStates, Stratum
 
 _MOST_TRIED = 8
 """Faults of a state that are tried at most, for one to be removed: a random sample of all, without a bias.
@@ -29,7 +28,7 @@ _REPEATS = 4
 
 
 @dataclass
-class _Generation:
+class _Generation(Batch):
     """Failing states of one size, their weights, and the sample that each descends from."""
 
     states: FaultStates
@@ -49,7 +48,6 @@ class Lineages(Sampler):
         classifier: Classifier,
         least: int,
         most: int,
-        stores_failures: bool = False,
         most_draws: Sequence[int] | None = None,
     ) -> None:
         self._starts = DirectSamples(stratum, classifier, most if self.starts_at_most else least, most)
@@ -58,17 +56,17 @@ class Lineages(Sampler):
         self.by_number: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
         # By number of faults: Σw before draws until a state fails with one more fault, and how many states.
         self._reached: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
-        super().__init__(stratum, classifier, least, most, stores_failures)
+        super().__init__(stratum, classifier, least, most)
 
     @property
     def probability(self) -> float:
         """The probability of the numbers of faults that samples begin with."""
         return self._starts.probability
 
-    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+    def take(self, count: int, rng: np.random.Generator) -> None:
         """Draws samples, and follows their lineages; none of them is counted when TimeIsOver is raised."""
-        generations = list(self._generations(count, rng, deadline))
-        deadline.check()
+        generations = list(self._generations(count, rng))
+        self._classifier.deadline.check()
         values = np.zeros((count, 2 + self._classifier.num_observables))
         for each in generations:
             every, none = np.arange(len(each.owners)), np.zeros(len(each.owners), dtype=np.int64)
@@ -79,9 +77,9 @@ class Lineages(Sampler):
             self._store(each.states, each.weights, each.owners, rng)
         self.tally.add(count, values[values[:, 1] > 0])
 
-    def _generations(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[_Generation]:
+    def _generations(self, count: int, rng: np.random.Generator) -> Iterator[_Generation]:
         """The failing states of independent samples with their lineages, one size at a time."""
-        for first in self._first(count, rng, deadline):
+        for first in self._first(count, rng):
             at = first
             while len(at.owners):
                 yield at
@@ -91,19 +89,18 @@ class Lineages(Sampler):
                 at = self._without_one(at, rng)
                 self._reached[:, size] += at.weights.sum(), len(at.weights)
                 repeated = at.states.taken(np.repeat(np.arange(len(at.owners)), _REPEATS))
-                draws, _ = self._draws_until_failing(repeated, rng, deadline)
+                draws, _ = self._draws_until_failing(repeated, rng)
                 at.weights = at.weights * draws.reshape(-1, _REPEATS).mean(axis=1)
 
     def _draws_at(self, size: int) -> float:
         """How many faults are drawn at most, until a state of so many faults fails with one of them."""
         return np.inf if self._most_draws is None else self._most_draws[size]
 
-    def _first(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[_Generation]:
+    def _first(self, count: int, rng: np.random.Generator) -> Iterator[_Generation]:
         """The failing direct samples that lineages begin with, by their number of faults."""
         parts: dict[int, list[_Generation]] = {}
         begin = 0
         for drawn in self._starts.drawn(count, rng):
-            deadline.check()
             wrong = self._wrong(drawn.rows, drawn.numbers)
             sizes = (drawn.sets >= 0).sum(axis=1)
             self.cost += int((1 + sizes).sum())
@@ -111,26 +108,21 @@ class Lineages(Sampler):
                 which = np.flatnonzero(wrong.any(axis=1) & (sizes == size))
                 states = drawn.taken(which)
                 states.sets = states.sets[:, :size]
-                found = self._starting(states, rng, deadline)
+                found = self._starting(states, rng)
                 which, states = which[found], states.taken(found)
                 weights = np.full(len(which), self.probability)
                 parts.setdefault(size, []).append(_Generation(states, weights, begin + which, wrong[which]))
             begin += len(drawn)
         for _, generations in sorted(parts.items()):
-            weights, owners, wrong = (
-                np.concatenate([getattr(each, name) for each in generations])
-                for name in ("weights", "owners", "wrong")
-            )
-            states = FaultStates.joined([each.states for each in generations])
-            yield _Generation(states, weights, owners, wrong)
+            yield _Generation.joined(generations)
 
-    def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bools:
+    def _starting(self, states: FaultStates, rng: np.random.Generator) -> Bools:
         """Which of some failing states lineages may begin with."""
         return np.ones(len(states), dtype=np.bool_)
 
     def _wrong(self, rows: Words, numbers: Words) -> Bools:
         rows = self._stratum.model.with_outcomes(rows, numbers)
-        return classified(self._classifier, rows).wrong
+        return self._classifier.classify_all(rows).wrong
 
     def _without_one(self, at: _Generation, rng: np.random.Generator) -> _Generation:
         """The states without a fault, as far as what is left of them fails."""
@@ -154,9 +146,7 @@ class Lineages(Sampler):
         states = FaultStates(sets, rows[left, chosen], at.states.numbers[left])
         return _Generation(states, weights, at.owners[left], wrong[left, chosen])
 
-    def _draws_until_failing(
-        self, states: FaultStates, rng: np.random.Generator, deadline: Deadline
-    ) -> tuple[Indices, Bools]:
+    def _draws_until_failing(self, states: FaultStates, rng: np.random.Generator) -> tuple[Indices, Bools]:
         """How often faults outside each state are drawn by their odds, until it fails with one; or never.
 
         The second array says which states failed with none of as many faults as may be drawn.
@@ -164,7 +154,6 @@ class Lineages(Sampler):
         draws, waiting = np.zeros(len(states), dtype=np.intp), np.arange(len(states))
         done, most = 0, self._draws_at(states.size)
         while len(waiting) and done < most:
-            deadline.check()
             draws[waiting] += 1
             some = states.taken(waiting)
             self.cost += len(some) * (1 + some.size)
@@ -231,5 +220,5 @@ class Orphans(Lineages):
         """Whether any was found. What those may add, of which none was drawn, is in the interval alone."""
         return bool(self.tally.failures)
 
-    def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bools:
-        return self._draws_until_failing(states, rng, deadline)[1]
+    def _starting(self, states: FaultStates, rng: np.random.Generator) -> Bools:
+        return self._draws_until_failing(states, rng)[1]

@@ -13,7 +13,6 @@ import numpy as np
 
 from ...base.arrays import Bools, Floats, Indices, Words
 from ..decoding.classifying import Classes, Classifier
-from ..estimation.limits import Deadline, TimeIsOver
 from ..estimation.tally import EXACT, FailingSets, Tally
 from .strata import FaultStates, Stratum
 
@@ -22,15 +21,13 @@ class Sampler(ABC):
     """An estimator of P(part, accepted, wrong) for a part of all fault sets of a stratum.
 
     The mean over samples of the sum of the weights of those of its fault sets that are accepted and wrong is
-    without a bias. Failing sets are stored for error budgets, if they are asked for.
+    without a bias. Failing sets are stored for error budgets, if the classifier says so.
     """
 
     method: ClassVar[str]  # its name, for tables
 
-    def __init__(
-        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
-    ) -> None:
-        self._stratum, self._classifier, self._stores_failures = stratum, classifier, stores_failures
+    def __init__(self, stratum: Stratum, classifier: Classifier, least: int, most: int) -> None:
+        self._stratum, self._classifier = stratum, classifier
         self.least, self.most = least, most  # the least number of free faults, and the largest one
         self.tally = Tally(classifier.num_observables, self.probability)
         self.found = FailingSets()
@@ -54,7 +51,7 @@ class Sampler(ABC):
         return True
 
     @abstractmethod
-    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+    def take(self, count: int, rng: np.random.Generator) -> None:
         """Draws samples, classifies them, and adds them to the tally; TimeIsOver may leave a part of them."""
 
     def failing_sets(self) -> FailingSets:
@@ -63,7 +60,7 @@ class Sampler(ABC):
 
     def _store(self, states: FaultStates, weights: Floats, owners: Indices, rng: np.random.Generator) -> None:
         """Stores failing states of the samples that come next, if they are asked for."""
-        if self._stores_failures:
+        if self._classifier.stores_failures:
             members, owners = self._stratum.members(states), self.tally.samples + owners
             self.found.add(members, states.numbers, weights, owners, rng)
 
@@ -73,14 +70,6 @@ class Sampler(ABC):
         weights = weights[classes.accepted, np.newaxis]
         any_wrong = classes.wrong.any(axis=1, keepdims=True)
         return np.hstack([weights, weights * any_wrong, weights * classes.wrong])
-
-
-def classified(classifier: Classifier, rows: Words) -> Classes:
-    """What the decoder makes of all of some rows; TimeIsOver if there is no time for that."""
-    found = classifier.classify(rows)
-    if found.shots < len(rows):
-        raise TimeIsOver
-    return found
 
 
 class DirectSamples(Sampler):
@@ -99,15 +88,9 @@ class DirectSamples(Sampler):
     method = "direct samples"
 
     def __init__(
-        self,
-        stratum: Stratum,
-        classifier: Classifier,
-        least: int,
-        most: int,
-        stores_failures: bool = False,
-        wrong_below: int | None = None,
+        self, stratum: Stratum, classifier: Classifier, least: int, most: int, wrong_below: int | None = None
     ) -> None:
-        super().__init__(stratum, classifier, least, most, stores_failures)
+        super().__init__(stratum, classifier, least, most)
         self._wrong_below = wrong_below
         self.tally = Tally(classifier.num_observables, self.probability, wrong_below)
 
@@ -123,10 +106,10 @@ class DirectSamples(Sampler):
         for begin in range(0, count, at_once):
             yield self._stratum.drawn(self.least, self.most, min(at_once, count - begin), rng)
 
-    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+    def take(self, count: int, rng: np.random.Generator) -> None:
         """Draws and classifies samples. What was classified when TimeIsOver is raised is counted."""
         for states in self.drawn(count, rng):
-            deadline.check()
+            self._classifier.deadline.check()
             rows = self._stratum.model.with_outcomes(states.rows, states.numbers)
             classes = self._classifier.classify(rows)
             self.cost += classes.shots * (1 + states.size)
@@ -134,7 +117,7 @@ class DirectSamples(Sampler):
             failing = classes.accepted[classes.wrong.any(axis=1)]
             self._store(states.taken(failing), weights[failing], failing, rng)
             self.tally.add(classes.shots, self._values(weights, classes), classes.gaps)
-        deadline.check()
+        self._classifier.deadline.check()
 
 
 class Enumeration(Sampler):
@@ -147,21 +130,18 @@ class Enumeration(Sampler):
 
     method = "enumerated"
 
-    def __init__(
-        self, stratum: Stratum, classifier: Classifier, number: int, stores_failures: bool = False
-    ) -> None:
-        super().__init__(stratum, classifier, number, number, stores_failures)
+    def __init__(self, stratum: Stratum, classifier: Classifier, number: int) -> None:
+        super().__init__(stratum, classifier, number, number)
         self._failing: list[tuple[Indices, Words, Floats]] = []
 
-    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+    def take(self, count: int, rng: np.random.Generator) -> None:
         """Enumerates all fault sets; if TimeIsOver is raised, nothing is counted."""
         self._failing = []
         tally = Tally(self._classifier.num_observables, 0.0)
         for block in self._stratum.listed(self.least):
-            deadline.check()
-            classes = classified(self._classifier, block.rows)
+            classes = self._classifier.classify_all(block.rows)
             tally.add(len(block.rows), self._values(block.weights, classes), classes.gaps)
-            if self._stores_failures:
+            if self._classifier.stores_failures:
                 failing = classes.accepted[classes.wrong.any(axis=1)]
                 of_sets: Floats = np.bincount(
                     block.owners[failing], block.weights[failing], minlength=len(block.bare)

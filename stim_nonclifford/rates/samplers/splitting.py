@@ -20,12 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...base.arrays import Bools, Indices, Integers
+from ...base.arrays import Bools, Integers
 from ..decoding.classifying import Classes, Classifier
-from ..estimation.limits import Deadline
 from ..estimation.tally import ACCEPTED, RunTally
-from .sampler import Sampler, classified
-from .strata import FaultStates, Stratum
+from .sampler import Sampler
+from .strata import Batch, FaultStates, Stratum
 
 _CHAINS, _LENGTH = 256, 16
 """Chains of each level, and the states of each. Doubled, a run takes twice the decodes, and has an error
@@ -55,30 +54,13 @@ class _Level:
 
 
 @dataclass
-class _Population:
+class _Population(Batch):
     """States with what the decoder makes of them."""
 
     states: FaultStates
     scores: Integers
     gaps: Integers
     wrong: Bools
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    def taken(self, places: Indices | Bools) -> _Population:
-        """Some of the states."""
-        return _Population(
-            self.states.taken(places), self.scores[places], self.gaps[places], self.wrong[places]
-        )
-
-    @classmethod
-    def joined(cls, parts: list[_Population]) -> _Population:
-        """The states of several populations."""
-        scores, gaps, wrong = (
-            np.concatenate([getattr(each, name) for each in parts]) for name in ("scores", "gaps", "wrong")
-        )
-        return cls(FaultStates.joined([each.states for each in parts]), scores, gaps, wrong)
 
     @property
     def classes(self) -> Classes:
@@ -115,17 +97,17 @@ class Splitting(Sampler):
         self._has_levels = False
         self.tally: RunTally = RunTally(classifier.num_observables)
 
-    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+    def take(self, count: int, rng: np.random.Generator) -> None:
         """Makes as many runs as have so many shots, at least one; one that is not complete does not count."""
         if not self._has_levels:
             self._levels = []
-            list(self._run(rng, deadline, True))
+            list(self._run(rng, finds_levels=True))
             self._has_levels = True
         shots = _CHAINS * _LENGTH * (1 + len(self._levels))
         for _ in range(max(_FEWEST_RUNS - self.tally.num_runs, round(count / shots), 1)):
             values, gaps = [], []
             unseen: list[float] = []
-            for below, weight in self._run(rng, deadline):
+            for below, weight in self._run(rng):
                 counted = below.taken(below.wrong.any(axis=1) & (below.gaps >= self._wrong_from))
                 values.append(self._values(np.full(len(counted), weight), counted.classes))
                 values[-1][:, ACCEPTED] = 0.0
@@ -144,13 +126,11 @@ class Splitting(Sampler):
             )
 
     def _run(
-        self, rng: np.random.Generator, deadline: Deadline, finds_levels: bool = False
+        self, rng: np.random.Generator, finds_levels: bool = False
     ) -> Iterator[tuple[_Population, float]]:
         """The states of each level that are below the next one, and their weight."""
         number = _CHAINS * _LENGTH
-        at = self._classified(
-            self._stratum.drawn(self.least, self._stratum.numbers.most, number, rng), deadline
-        )
+        at = self._classified(self._stratum.drawn(self.least, self._stratum.numbers.most, number, rng))
         weight = self.probability / number
         for place in itertools.count():
             if finds_levels and (found := self._next_level(at, weight)) is not None:
@@ -162,7 +142,7 @@ class Splitting(Sampler):
             weight *= int(is_above.sum()) / number
             at = at.taken(is_above)
             if weight:
-                at = self._chains(at, self._levels[place], rng, deadline, finds_levels)
+                at = self._chains(at, self._levels[place], rng, finds_levels)
         yield at, weight
 
     def _next_level(self, at: _Population, weight: float) -> _Level | None:
@@ -178,14 +158,12 @@ class Splitting(Sampler):
             least = int(higher.min())
         return _Level(least, before.part)
 
-    def _chains(
-        self, at: _Population, level: _Level, rng: np.random.Generator, deadline: Deadline, adapts: bool
-    ) -> _Population:
+    def _chains(self, at: _Population, level: _Level, rng: np.random.Generator, adapts: bool) -> _Population:
         """States of Markov chains that begin at random ones of some states, and stay above a level."""
         at = at.taken(rng.integers(len(at), size=_CHAINS))
         found = [at]
         for _ in range(_LENGTH - 1):
-            moved = self._classified(self._stratum.moved(at.states, level.part, rng), deadline)
+            moved = self._classified(self._stratum.moved(at.states, level.part, rng))
             is_accepted = moved.scores >= level.least
             both = _Population.joined([at, moved])
             at = both.taken(np.arange(len(at)) + len(at) * is_accepted)
@@ -194,10 +172,9 @@ class Splitting(Sampler):
                 level.part = min(1.0, level.part * math.exp(is_accepted.mean() - _PART))
         return _Population.joined(found)
 
-    def _classified(self, states: FaultStates, deadline: Deadline) -> _Population:
-        deadline.check()
+    def _classified(self, states: FaultStates) -> _Population:
         model = self._stratum.model
-        classes = classified(self._classifier, model.with_outcomes(states.rows, states.numbers))
+        classes = self._classifier.classify_all(model.with_outcomes(states.rows, states.numbers))
         gaps, scores = np.zeros(len(states), dtype=np.int64), np.full(len(states), _REFUSED)
         wrong = np.zeros((len(states), classes.wrong.shape[1]), dtype=np.bool_)
         gaps[classes.accepted], wrong[classes.accepted] = classes.gaps, classes.wrong

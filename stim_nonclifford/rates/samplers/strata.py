@@ -22,7 +22,8 @@ import itertools
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,11 +31,8 @@ from ...base.arrays import Bools, Floats, Indices, Words
 from ...base.errors import ResourceLimitError
 from ...base.random_bits import GOLDEN, mixed
 from ..decoded_rates.faults.mechanisms import FaultModel
+from ..estimation.limits import DEFAULT_MAX_BYTES
 from ..estimation.tally import padded
-
-_MOST_ENTRIES = 1 << 27
-"""Entries of the tables E, of 8 bytes each. Doubled, circuits with 1.4 times as many faults are accepted, and
-may take 2 GB."""
 
 
 class FaultNumbers:
@@ -104,7 +102,7 @@ class FaultNumbers:
         return found
 
     def _tails_of(self, number: int) -> Floats:
-        if (number + 1) * len(self._tails[0]) > _MOST_ENTRIES:
+        if (number + 1) * self._tails[0].nbytes > DEFAULT_MAX_BYTES // 2:
             raise ResourceLimitError(
                 f"{len(self.odds):,} error mechanisms, of which {self.mean:.3g} act in a shot, are too many"
                 " for a sum over numbers of faults. Count errors with SoftDecodingSampler."
@@ -137,35 +135,52 @@ def _poisson_binomial(probabilities: Floats, most: int) -> Floats:
     return found
 
 
+class Batch:
+    """Things of which arrays have an entry each: the fields of a dataclass. A field may be a batch, too."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    def taken(self: AnyBatch, places: Indices | Bools) -> AnyBatch:
+        """Some of the things."""
+        fields = (
+            each.taken(places) if isinstance(each, Batch) else each[places] for each in vars(self).values()
+        )
+        return type(self)(*fields)
+
+    @classmethod
+    def joined(cls: type[AnyBatch], parts: Sequence[AnyBatch]) -> AnyBatch:
+        """The things of several batches."""
+        columns = zip(*(vars(each).values() for each in parts), strict=True)
+        return cls(
+            *(
+                np.concatenate(each) if isinstance(each[0], np.ndarray) else type(each[0]).joined(each)
+                for each in columns
+            )
+        )
+
+
+AnyBatch = TypeVar("AnyBatch", bound=Batch)
+
+
 @dataclass
-class FaultStates:
+class FaultStates(Batch):
     """Fault sets, each with the number that fixes its coins and quantum outcomes."""
 
     sets: Indices  # shape (states, room): indices into ``Stratum.faults``, ascending, then -1
     rows: Words  # shape (states, words): what the start set, the faults and the coins flip
     numbers: Words  # shape (states,): the numbers ω
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
     @property
     def size(self) -> int:
-        """The number of faults of each state, if all have equally many."""
+        """The room for faults: the number of faults of each state, if all have equally many."""
         return self.sets.shape[1]
-
-    def taken(self, places: Indices | Bools) -> FaultStates:
-        """Some of the states."""
-        return FaultStates(self.sets[places], self.rows[places], self.numbers[places])
 
     @classmethod
     def joined(cls, parts: Sequence[FaultStates]) -> FaultStates:
         """The states of several batches."""
-        room = max(each.sets.shape[1] for each in parts)
-        return cls(
-            np.concatenate([padded(each.sets, room) for each in parts]),
-            np.concatenate([each.rows for each in parts]),
-            np.concatenate([each.numbers for each in parts]),
-        )
+        room = max(each.size for each in parts)
+        return super().joined([replace(each, sets=padded(each.sets, room)) for each in parts])
 
 
 @dataclass
@@ -332,9 +347,7 @@ class Stratum:
             at_once = max(1, len(sets) // len(starts))
             for begin in range(0, len(sets), at_once):
                 some = sets[begin : begin + at_once]
-                flips = np.zeros((len(some), starts.shape[1]), dtype=np.uint64)
-                for column in some.T:
-                    flips ^= self.flips[column]
+                flips = flips_of_sets(self.flips, some)
                 bare = (flips[:, np.newaxis] ^ starts).reshape(-1, starts.shape[1])
                 masses = np.outer(probabilities[begin : begin + at_once], shares).ravel()
                 faults = np.repeat(self.faults[some], len(starts), axis=0)
@@ -346,6 +359,14 @@ class Stratum:
         """The mechanisms of states, coins included: shape (states, room), -1 for none."""
         coins = np.where(self.coin_bits(states.numbers), self.coins, -1)
         return np.hstack([np.append(self.faults, -1)[states.sets], coins])
+
+
+def flips_of_sets(flips: Words, members: Indices) -> Words:
+    """What sets flip: ``flips`` has a row for each mechanism, and one for the empty set at its end."""
+    rows = np.repeat(flips[-1:], len(members), axis=0)
+    for column in members.T:
+        rows ^= flips[column]
+    return rows
 
 
 def _ascending(sets: Indices) -> Indices:

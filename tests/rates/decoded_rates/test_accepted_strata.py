@@ -26,7 +26,7 @@ from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
 from stim_nonclifford.rates.decoding_problems import accepted_problem, exact_symptoms
 from stim_nonclifford.rates.estimation.interval import Ratio
-from stim_nonclifford.rates.estimation.limits import Deadline
+from stim_nonclifford.rates.estimation.limits import Deadline, Settings
 from stim_nonclifford.rates.samplers import accepted_sets, undetected_sets
 from stim_nonclifford.rates.samplers.accepted_sets import AcceptedSetSearch
 from stim_nonclifford.rates.samplers.undetected_sets import UndetectedSets
@@ -158,7 +158,7 @@ def test_curves_are_those_of_all_fault_sets(
 ) -> None:
     """With lists of accepted sets, and without; cells of few sets are enumerated."""
     asked = accepted_problem(circuit, rate_decoder(decoder, True), None, None, True)
-    rate = decoded_rate(asked, 0.01, 7, lambda _: None, Deadline(None), listed_from)
+    rate = decoded_rate(asked, Settings(0.01, seed=7), Deadline(None), listed_from)
     probabilities, gaps, wrong = exact_curve(circuit, postselected, decoder)
     assert rate.kept < 1
     assert len(rate.gap_curve) > 2
@@ -219,10 +219,9 @@ def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch
     for module in (undetected_sets, accepted_sets):
         monkeypatch.setattr(module, "REPLICAS", 64)
     model = fault_model(exact_symptoms(repetition_code(0.04, distance=3, rounds=3)), (0, 1, 2))
-    certain = np.arange(model.num_detectors) < 3
 
     def masses() -> dict[bytes, np.ndarray]:
-        found = AcceptedSetSearch(model, certain, None, np.random.default_rng(7), lambda: None).of_size(3)
+        found = AcceptedSetSearch(model, None, np.random.default_rng(7), lambda: None).of_size(3)
         return dict(zip((row.tobytes() for row in found.rows), found.replicas, strict=True))
 
     listed = masses()
@@ -258,10 +257,7 @@ def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch
 def test_accepted_sets_are_all_sets(circuit: snc.Circuit, postselected: tuple[int, ...]) -> None:
     """All sets of up to three mechanisms with all quantum outcomes, one after the other."""
     model = fault_model(exact_symptoms(circuit), postselected)
-    certain = np.isin(np.arange(model.num_detectors), postselected)
-    if model.outcomes is not None:
-        certain &= ~model.outcomes.dependent[: model.num_detectors]
-    search = AcceptedSetSearch(model, certain, None, np.random.default_rng(7), lambda: None)
+    search = AcceptedSetSearch(model, None, np.random.default_rng(7), lambda: None)
     width = model.flips.shape[1] - model.signatures(model.flips).shape[1]
     is_discarded = False
     for size in range(4):
@@ -296,8 +292,7 @@ def test_lists_take_little_memory(most_listed: int, monkeypatch: pytest.MonkeyPa
         (tuple(k for k in range(8) if n >> k & 1), ()): 0.1 for n in range(1, 256)
     }
     model = fault_model(Symptoms(20_000, 1, ((), ()), errors), range(8))
-    certain = np.arange(20_000) < 8
-    search = AcceptedSetSearch(model, certain, None, np.random.default_rng(7), lambda: None)
+    search = AcceptedSetSearch(model, None, np.random.default_rng(7), lambda: None)
     tracemalloc.start()
     found = search.of_size(4)
     _, peak = tracemalloc.get_traced_memory()

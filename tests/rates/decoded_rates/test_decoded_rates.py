@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of, symptoms_without
 from stim_nonclifford.rates.decoding.matching.matching_graph import detectors_that_matter
 from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.rates.samplers.strata import Stratum
@@ -83,7 +83,7 @@ def test_a_rate_is_a_sum_over_numbers_of_faults(p: float, exact: float) -> None:
     # Sensitivities are the numbers of additional faults: those of failing shots, less the mean number.
     model = circuit.detector_error_model(decompose_errors=True)
     matter = detectors_that_matter(model)
-    mean = sum(symptoms_of(model).without(np.flatnonzero(~matter).tolist()).probabilities.values())
+    mean = sum(symptoms_without(symptoms_of(model), np.flatnonzero(~matter).tolist()).probabilities.values())
     faults = sum(each.kept_and_wrong * each.least_faults for each in rate.strata) / rate.logical_error_rate
     slope = sum(group.sensitivity for group in rate.error_budget("noise").groups)
     assert slope == pytest.approx(faults - mean, rel=0.03)

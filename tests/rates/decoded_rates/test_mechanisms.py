@@ -49,8 +49,8 @@ def test_cores_fail_and_have_no_member_too_many() -> None:
     model = model_of(circuit)
     classifier = classifier_of(circuit, model)
     stratum = Stratum(model)
-    shots = DirectSamples(stratum, classifier, 0, stratum.numbers.most, True)
-    shots.take(2000, np.random.default_rng(6), FOREVER)
+    shots = DirectSamples(stratum, classifier, 0, stratum.numbers.most)
+    shots.take(2000, np.random.default_rng(6))
     sets = FailingSets.joined([(shots.found, 2000)])
     cores, members = cores_of(model, sets.members, sets.numbers, classifier.fails)
     assert len(cores) == len(sets) > 100

@@ -26,7 +26,7 @@ from stim_nonclifford.rates.decoded_rates.parts import Parts
 from stim_nonclifford.rates.decoded_rates.questions import DecodingProblem
 from stim_nonclifford.rates.decoded_rates.result import result_of
 from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
-from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.interval import ratio_of
 from stim_nonclifford.rates.estimation.limits import Deadline, TimeIsOver
@@ -78,7 +78,7 @@ class Case:
 
     @property
     def classifier(self) -> Classifier:
-        return Classifier(self.model, self.predict, FOREVER)
+        return Classifier(self.model, self.predict, FOREVER, stores_failures=True)
 
     @property
     def wrong(self) -> np.ndarray:
@@ -89,7 +89,7 @@ def with_pymatching(circuit: snc.Circuit, postselected: tuple[int, ...] = (), ga
     """All fault sets, by the exclusive or of the symptoms of their members."""
     dem = circuit.detector_error_model(decompose_errors=True)
     symptoms = symptoms_of(dem)
-    predict = rate_decoder("pymatching", gaps).compiled(dem).predict
+    predict = rate_decoder("pymatching", gaps).checked(dem).predict
     sets = np.arange(1 << len(symptoms.probabilities))
     dets = np.zeros((len(sets), circuit.num_detectors), dtype=np.uint8)
     flipped, sizes, weights = np.zeros(len(sets), np.uint8), np.zeros(len(sets), int), np.ones(len(sets))
@@ -110,11 +110,7 @@ def with_pymatching(circuit: snc.Circuit, postselected: tuple[int, ...] = (), ga
         ]
     )
     mask = np.isin(np.arange(circuit.num_detectors), postselected)
-    question = (
-        DecodingProblem(symptoms, CompiledRateDecoder("pymatching", predict), mask, None, gaps)
-        if postselected
-        else None
-    )
+    question = DecodingProblem(symptoms, "pymatching", predict, mask, None, gaps) if postselected else None
     return Case(fault_model(symptoms, postselected), predict, least, exact.transpose(2, 0, 1), question)
 
 
@@ -186,9 +182,9 @@ CASES: dict[str, Callable[[], Case]] = {
 
 
 def enumerated(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
-    parts = [Enumeration(case.stratum, case.classifier, k, True) for k in range(len(case.exact))]
+    parts = [Enumeration(case.stratum, case.classifier, k) for k in range(len(case.exact))]
     for k, part in enumerate(parts):
-        part.take(0, np.random.default_rng(0), FOREVER)
+        part.take(0, np.random.default_rng(0))
         assert mean_of(part.tally) == pytest.approx(float(case.wrong[k]), rel=1e-9, abs=1e-30)
         sets = part.failing_sets()
         assert (sets.owners == EXACT).all()
@@ -201,13 +197,13 @@ def direct(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
     numbers = [(2, 2), (3, len(case.exact) - 1)]
     parts = [DirectSamples(case.stratum, case.classifier, *each) for each in numbers]
     for seed, part in enumerate(parts):
-        part.take(samples, np.random.default_rng(seed), FOREVER)
+        part.take(samples, np.random.default_rng(seed))
     return [*parts], case.exact[2:].sum(axis=0)
 
 
 def plain(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
-    part = DirectSamples(case.stratum, case.classifier, 0, case.stratum.numbers.most, True)
-    part.take(samples, np.random.default_rng(4), FOREVER)
+    part = DirectSamples(case.stratum, case.classifier, 0, case.stratum.numbers.most)
+    part.take(samples, np.random.default_rng(4))
     return [part], case.exact.sum(axis=0)
 
 
@@ -217,12 +213,12 @@ def deletion(
     """With orphans: in the surface code, where PyMatching has some, deletion alone is 20% too low."""
     start, limits = len(case.exact) // 2 + 1, limits or [16] * len(case.exact)
     parts: list[Sampler] = [
-        BackwardDeletion(case.stratum, case.classifier, 0, start, True, limits),
-        Orphans(case.stratum, case.classifier, 0, start - 1, True, limits),
+        BackwardDeletion(case.stratum, case.classifier, 0, start, limits),
+        Orphans(case.stratum, case.classifier, 0, start - 1, limits),
     ]
     means, variances = np.zeros((2, start + 1))
     for seed, part in enumerate(parts):
-        part.take(samples, np.random.default_rng(21 + seed), FOREVER)
+        part.take(samples, np.random.default_rng(21 + seed))
         assert isinstance(part, (BackwardDeletion, Orphans))
         mean, square = part.by_number[:, : start + 1] / part.tally.samples
         means += mean
@@ -246,10 +242,10 @@ def accepted_sets(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
     assert case.question is not None
     found = partition(case.question, 1e-3, np.random.default_rng(1), FOREVER)
     assert len(found.strata) > 1
-    classifier = Classifier(found.model, case.predict, FOREVER)
+    classifier = Classifier(found.strata[0].model, case.predict, FOREVER)
     parts = [DirectSamples(each, classifier, 0, each.numbers.most) for each in found.strata]
     for seed, part in enumerate(parts):
-        part.take(samples, np.random.default_rng(seed), FOREVER)
+        part.take(samples, np.random.default_rng(seed))
     return [*parts], case.exact.sum(axis=0)
 
 
@@ -261,13 +257,13 @@ def splitting(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
     if case.question is not None:
         found = partition(case.question, 1e-3, np.random.default_rng(1), FOREVER)
         strata, least, exact = found.strata, 0, case.exact.sum(axis=0)
-        classifier = Classifier(found.model, case.predict, FOREVER)
+        classifier = Classifier(found.strata[0].model, case.predict, FOREVER)
     parts: list[Sampler] = []
     for each in strata:
         parts.append(DirectSamples(each, classifier, least, each.numbers.most, wrong_below=middle))
         parts.append(Splitting(each, classifier, least, middle, top, 0.0))
     for seed, part in enumerate(parts):
-        part.take((1 + 3 * (seed % 2)) * samples, np.random.default_rng(seed), FOREVER)
+        part.take((1 + 3 * (seed % 2)) * samples, np.random.default_rng(seed))
     assert not any(part.tally.means(case.gaps)[WRONG, len(case.gaps) // 2 :].any() for part in parts[::2])
     return parts, exact
 
@@ -335,7 +331,7 @@ def test_a_weight_within_lineages_that_is_one_percent_too_large_would_be_seen() 
     """P(three flips, of seven), from five: a factor in the weight of each deletion acts twice."""
     case = of_flips([0.1, 0.12, 0.1, 0.09, 0.1, 0.11, 0.1, 0.1], lambda bits: bits[:, :7].sum(axis=1) >= 3)
     found = BackwardDeletion(case.stratum, case.classifier, 3, 5)
-    found.take(100_000, np.random.default_rng(31), FOREVER)
+    found.take(100_000, np.random.default_rng(31))
     mean, square = found.by_number[:, 3] / found.tally.samples
     error = math.sqrt((square - mean**2) / found.tally.samples)
     assert_right_to_one_percent(mean, error, case.wrong[3], 1.01**2)
@@ -350,7 +346,7 @@ def test_a_weight_above_a_level_that_is_one_percent_too_large_would_be_seen() ->
         return (number >= 2).astype(np.uint8)[:, np.newaxis], np.where(number >= 2, 30, 10).astype(np.int64)
 
     found = Splitting(case.stratum, Classifier(case.model, predict, FOREVER), 0, 30, 30, 0.0)
-    found.take(240_000, np.random.default_rng(3), FOREVER)
+    found.take(240_000, np.random.default_rng(3))
     error = math.sqrt(found.tally.variances()[0][WRONG, 0])
     assert_right_to_one_percent(mean_of(found.tally), error, case.wrong.sum())
 
@@ -373,9 +369,9 @@ def test_sums_over_fault_numbers_without_enumeration(
     case = CASES[name]()
     symptoms = Symptoms(case.model.num_detectors, case.model.num_observables, ((), ()), {})
     none = np.zeros(case.model.num_detectors, dtype=np.bool_)
-    asked = DecodingProblem(symptoms, CompiledRateDecoder("any", case.predict), none, None, False)
+    asked = DecodingProblem(symptoms, "any", case.predict, none, None, False)
     seed = np.random.SeedSequence(6)
-    shots = Partition((case.stratum,), case.model)
+    shots = Partition((case.stratum,))
     search = Search(Parts(asked, shots, relative_error, FOREVER, seed), lambda _: None)
     assert search.run(1 << 22)
     rate, exact = result_of(search.parts), float(case.wrong.sum())
@@ -390,11 +386,11 @@ def search_of_gaps(monkeypatch: pytest.MonkeyPatch, seed: int = 6) -> tuple[Case
     case = CASES["gaps"]()
     symptoms = Symptoms(case.model.num_detectors, case.model.num_observables, ((), ()), {})
     none = np.zeros(case.model.num_detectors, dtype=np.bool_)
-    asked = DecodingProblem(symptoms, CompiledRateDecoder("any", case.predict), none, None, True)
+    asked = DecodingProblem(symptoms, "any", case.predict, none, None, True)
     monkeypatch.setattr(Stratum, "size", lambda *_: math.inf)
     monkeypatch.setattr(refinements, "MANY_SHOTS", 0)
     monkeypatch.setattr(refinements, "_SHOTS_OF_LEVELS", 10.0)
-    shots = Partition((case.stratum,), case.model)
+    shots = Partition((case.stratum,))
     return case, Search(Parts(asked, shots, 0.1, FOREVER, np.random.SeedSequence(seed)), lambda _: None)
 
 
@@ -420,10 +416,10 @@ def pair_or_many(bits: np.ndarray) -> np.ndarray:
 def test_orphans_are_what_deletion_does_not_reach() -> None:
     case = of_flips([0.1] * 9, pair_or_many)
     found = BackwardDeletion(case.stratum, case.classifier, 0, 5)
-    found.take(20_000, np.random.default_rng(7), FOREVER)
+    found.take(20_000, np.random.default_rng(7))
     assert found.by_number[0, 2] == 0 < case.wrong[2]
     orphans = Orphans(case.stratum, case.classifier, 0, 4, most_draws=[64] * 6)
-    orphans.take(100_000, np.random.default_rng(8), FOREVER)
+    orphans.take(100_000, np.random.default_rng(8))
     assert abs(mean_of(orphans.tally) - case.wrong[2]) < SIGNIFICANT * math.sqrt(variance_of(orphans.tally))
     assert orphans.by_number[0, 2] == pytest.approx(mean_of(orphans.tally) * 100_000)
     assert not orphans.by_number[0, 3:].any()  # sets of four fail, but have failing supersets
@@ -433,7 +429,7 @@ def test_deletion_ends_where_its_weights_are_large() -> None:
     """A set of one fault fails, and hardly any larger one with it: direct samples have it, deletion has not."""
     case = of_flips([0.05] * 12, lambda bits: np.isin(bits @ (1 << np.arange(12)), [1, 3, 0b110000]))
     pilot = BackwardDeletion(case.stratum, case.classifier, 1, 2)
-    pilot.take(4_000, np.random.default_rng(1), FOREVER)
+    pilot.take(4_000, np.random.default_rng(1))
     once = (
         12 * pilot.probability / sum(case.stratum.numbers.odds)
     )  # 1/h is 11, and the last pair has no such set
@@ -446,7 +442,7 @@ def test_deletion_ends_where_its_weights_are_large() -> None:
         Orphans(case.stratum, case.classifier, 1, 1, most_draws=limits),
     ]
     for seed, part in enumerate(parts):
-        part.take(20_000, np.random.default_rng(seed), FOREVER)
+        part.take(20_000, np.random.default_rng(seed))
         assert part.tally.largest <= max(largest, part.probability)
         expected = case.wrong[2 - seed]
         assert mean_of(part.tally) == pytest.approx(part.by_number[0, 2 - seed] / 20_000)
@@ -457,7 +453,7 @@ def test_lineages_of_orphans_are_followed() -> None:
     """Sets {0}, {0, 1} and {0, 1, 2} fail, and no superset of the last: one orphan, and two below it."""
     case = of_flips([0.3] * 9, lambda bits: np.isin(bits @ (1 << np.arange(9)), [1, 3, 7]))
     orphans = Orphans(case.stratum, case.classifier, 0, 8, most_draws=[64] * 10)
-    orphans.take(150_000, np.random.default_rng(9), FOREVER)
+    orphans.take(150_000, np.random.default_rng(9))
     means, squares = orphans.by_number[:, 1:4] / orphans.tally.samples
     errors = np.sqrt((squares - means**2) / orphans.tally.samples)
     assert (errors > 0).all()
@@ -613,9 +609,11 @@ def test_what_takes_too_long_is_not_counted() -> None:
                 raise TimeIsOver
 
     case = of_flips(UNEQUAL, two_weak_ones)
-    found = BackwardDeletion(case.stratum, case.classifier, 0, 6, True)
-    found.take(1000, np.random.default_rng(1), FOREVER)
+    classifier = case.classifier
+    found = BackwardDeletion(case.stratum, classifier, 0, 6)
+    found.take(1000, np.random.default_rng(1))
     before = found.tally.samples, mean_of(found.tally), found.by_number.tolist(), len(found.found)
+    classifier.deadline = Ending(None)
     with pytest.raises(TimeIsOver):
-        found.take(1000, np.random.default_rng(2), Ending(None))
+        found.take(1000, np.random.default_rng(2))
     assert (found.tally.samples, mean_of(found.tally), found.by_number.tolist(), len(found.found)) == before

@@ -13,7 +13,7 @@ from stim_nonclifford.rates.decoded_rates.estimate import decoded_rate
 from stim_nonclifford.rates.decoded_rates.faults import sites
 from stim_nonclifford.rates.decoding.decoders import decompositions, first_error_model, rate_decoder
 from stim_nonclifford.rates.decoding_problems import decoded_problem
-from stim_nonclifford.rates.estimation.limits import Deadline
+from stim_nonclifford.rates.estimation.limits import Deadline, Settings
 from stim_nonclifford.rates.samplers.strata import Stratum
 from stim_nonclifford.simulation.compiler.heralds import herald_detectors
 
@@ -69,7 +69,7 @@ T_GATES = """
 def exact_rate(circuit: snc.Circuit, postselected: tuple[int, ...]) -> tuple[float, float]:
     """The rate per kept shot and the kept part, by density matrices, with the decoder's answers."""
     decoder = rate_decoder("pymatching", heralds=herald_detectors(circuit.to_stim()))
-    predict = decoder.compiled(first_error_model(circuit, decompositions(True))).predict
+    predict = decoder.checked(first_error_model(circuit, decompositions(True))).predict
     distribution = detector_distribution(circuit.to_stim())
     rows = np.array(list(distribution), dtype=np.uint8)
     probabilities = np.array(list(distribution.values()))
@@ -109,7 +109,7 @@ def test_accepted_sets_are_those_of_density_matrices(text: str, postselected: tu
     decoder = rate_decoder("pymatching", heralds=herald_detectors(circuit.to_stim()))
     mask = np.isin(np.arange(circuit.num_detectors), postselected)
     asked = decoded_problem(circuit, decoder, mask, False)
-    found = decoded_rate(asked, 0.01, 1, lambda _: None, Deadline(None), 0)
+    found = decoded_rate(asked, Settings(0.01, seed=1), Deadline(None), 0)
     assert abs(found.logical_error_rate - exact) <= 6 * found.standard_error + 1e-9
     assert abs(found.kept - kept) <= 6 * found.kept_error + 1e-9
     assert found.relative_error < 0.01

@@ -63,7 +63,7 @@ def events(shots: int) -> np.ndarray:
 
 def helped(decoder: Any, count: int) -> tuple[DecodingProcesses, Any, Any]:
     """Processes that have begun, and a decoder with and without their help, with how sure it is."""
-    alone = rate_decoder(decoder, True).compiled(MODEL).predict
+    alone = rate_decoder(decoder, True).checked(MODEL).predict
     processes = DecodingProcesses([alone], count)
     shared = processes.shared(0)
     for _ in range(2):  # the first one takes the time after which processes are started
@@ -119,7 +119,7 @@ def test_decoders_that_cannot_be_sent_are_asked_here() -> None:
 
     local, elsewhere = Local(0.0), Elsewhere(0.0)
     for decoder in (local, elsewhere):
-        predict = rate_decoder(decoder, True).compiled(MODEL).predict
+        predict = rate_decoder(decoder, True).checked(MODEL).predict
         with DecodingProcesses([predict], 1) as processes:
             shared = processes.shared(0)
             for _ in range(2):

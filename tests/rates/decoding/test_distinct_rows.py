@@ -10,12 +10,12 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.decisions.record_gaps import RecordGaps
 from stim_nonclifford.rates.decoding import classifying
 from stim_nonclifford.rates.decoding.classifying import Classifier
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.distinct_rows import DistinctRows
 from stim_nonclifford.rates.decoding.kept_shot_decoding import CheckedDecoder, KeptShotDecoding
-from stim_nonclifford.rates.decoding.record_gaps import RecordGaps
 from stim_nonclifford.rates.estimation.limits import Deadline
 from tests.support.rates.decoded_rate_cases import model_of, surface_code
 
@@ -151,12 +151,12 @@ def test_decodes_do_not_depend_on_the_speed(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(classifying, "DistinctRows", partial(DistinctRows, max_bytes=6_000))
     circuit = surface_code(1e-2)
     decoder = rate_decoder("pymatching", confidence=True)
-    predict = decoder.compiled(circuit.detector_error_model(decompose_errors=True)).predict
+    predict = decoder.checked(circuit.detector_error_model(decompose_errors=True)).predict
     model = model_of(circuit)
     chosen = np.random.default_rng(1).integers(model.num_mechanisms, size=(4, 500, 1))
     decodes, gaps = [], []
     for seconds in (1e-12, 1e3):
-        monkeypatch.setattr(classifying, "_SECONDS", seconds)
+        monkeypatch.setattr(classifying, "MOST_AT_A_TIME", seconds)
         classifier = Classifier(model, predict, Deadline(None))
         found = [classifier.classify(np.bitwise_xor.reduce(model.flips[part], axis=1)) for part in chosen]
         decodes.append(classifier.decoded)

@@ -11,8 +11,7 @@ import scipy.stats
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
-from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.fault_sets.interface import search_of
+from stim_nonclifford.rates.estimation.limits import Settings
 from stim_nonclifford.rates.fault_sets.search.mechanisms import MAX_WEIGHT
 from stim_nonclifford.rates.results import LogicalErrorRate
 
@@ -20,6 +19,7 @@ from ...support.rates.fault_set_cases import (
     SIGMAS,
     FewExactWeights,
     estimate,
+    search_of,
 )
 
 EXACT = {
@@ -78,7 +78,7 @@ def test_what_is_beyond_the_table_of_weights() -> None:
         plan = planned(cultivation_circuit(distance=5, p=p), "all", None).plan()
         # The number of mechanisms that act has about a Poisson distribution.
         poisson = scipy.stats.poisson.sf(MAX_WEIGHT - 1, plan.mean_events)
-        assert 0 < search_of(plan, Limits(), 1, 1, False).rest(MAX_WEIGHT) < 2 * poisson
+        assert 0 < search_of(plan, Settings(seed=1)).rest(MAX_WEIGHT) < 2 * poisson
 
 
 def test_threads_do_not_matter() -> None:

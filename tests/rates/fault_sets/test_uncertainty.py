@@ -7,7 +7,7 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.estimation.interval import is_narrow, rate_text
-from stim_nonclifford.rates.estimation.limits import Limits
+from stim_nonclifford.rates.estimation.limits import Settings
 from stim_nonclifford.rates.results import LogicalErrorRate
 
 from ...support.rates.fault_set_cases import estimate as search
@@ -86,8 +86,8 @@ def test_cultivation(distance: int, p: float) -> None:
     assert budget.largest(1).interval == budget.interval
 
 
-class LittleWork(Limits):
-    """Limits under which hardly more than the first samples is allowed, on any machine."""
+class LittleWork(Settings):
+    """Settings under which hardly more than the first samples is allowed, on any machine."""
 
     @property
     def first_cost(self) -> float:

@@ -17,7 +17,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.rates.estimation.limits import Limits
+from stim_nonclifford.rates.estimation.limits import Settings
 from stim_nonclifford.rates.results import LogicalErrorRate, NoisePlace
 from stim_nonclifford.simulation.faults import CircuitFault
 
@@ -321,8 +321,8 @@ def test_derivatives(seed: int) -> None:
 
 
 @dataclass(frozen=True)
-class Brief(Limits):
-    """Limits that end a search early."""
+class Brief(Settings):
+    """Settings that end a search early."""
 
     @property
     def work(self) -> float:
@@ -354,7 +354,7 @@ def test_weights_that_are_not_enumerated(seed: int, circuits: int) -> None:
         for draw in range(2):
             try:
                 found = rate_of_anything(
-                    snc.Circuit(circuit), "all", case.observables, limits=Brief(0.05), seed=draw
+                    snc.Circuit(circuit), "all", case.observables, settings=Brief(0.05, seed=draw)
                 )
             except ResourceLimitError:  # nearly all sets pass
                 break

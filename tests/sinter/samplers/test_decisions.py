@@ -186,7 +186,7 @@ def test_collections_are_resumed(tmp_path: Path) -> None:
         (SoftDecodingSampler(error_model="noise_only"), "error_model is not for circuits with DECODE"),
         (SoftDecodingSampler(condition_on_postselection=True), "Leave condition_on_postselection out"),
         (SoftDecodingSampler(loop_decoder="pymatchng"), "Did you mean pymatching"),
-        (SoftDecodingSampler(engine="gpu"), "engine='cpu'"),
+        (SoftDecodingSampler(engine="trajectory"), "engine='cpu'"),
     ],
 )
 def test_refusals(sampler: Any, message: str) -> None:

@@ -163,8 +163,8 @@ DECODERS = [
     (Returning(None), "compile_decoder_for_dem of the decoder Returning returned None"),
     (Returning(5), "decoder Returning returned an object of type int"),
     (sinter.Decoder(), "Decoder has neither compile_decoder_for_dem nor decode_via_files"),
-    (ShortFiles(), r"decode_via_files of the decoder ShortFiles wrote \d+ bytes of predictions"),
-    (NoFiles(), "decode_via_files of the decoder NoFiles wrote no predictions"),
+    (ShortFiles(), r"The decoder ShortFiles returned predictions of shape \(\d+, 1\)"),
+    (NoFiles(), "The decoder NoFiles failed on the detection events .* with ValueError"),
 ]
 
 

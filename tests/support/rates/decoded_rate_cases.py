@@ -120,6 +120,7 @@ def classifier_of(circuit: snc.Circuit, model: FaultModel) -> Classifier:
             np.zeros(len(dets), dtype=np.int64),
         ),
         Deadline(None),
+        stores_failures=True,
     )
 
 

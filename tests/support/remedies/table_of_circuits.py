@@ -139,7 +139,7 @@ CIRCUITS = [
     Row("c('DECODE[x] 0')", "Leave it out", "c('DECODE 0')"),
     Row("c('FRAME[x] Z0')", "Leave it out", "c('FRAME Z0')"),
     Row("c('M[decode] 0')", "DECODE in upper case", "c('M[DECODE] 0')"),
-    Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_sampler(decoder='pymatching', engine='gpu')", "engine='cpu'", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_sampler(decoder='pymatching', engine='cpu', threads=2).sample(1)"),
+    Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_sampler(decoder='pymatching', engine='trajectory')", "engine='cpu'", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_sampler(decoder='pymatching', engine='cpu', threads=2).sample(1)"),
     Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(decoder='pymatching').sample_failures(9)", "sample_kept", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_detector_sampler(decoder='pymatching').sample_kept(9)"),
     Row("c('M 0').append_operation", "Call circuit.append", "c('M 0').append('M', [0])"),
     Row("c('BIT_FLIP(0.1) 0')", "X_ERROR(p)", "c('X_ERROR(0.1) 0')"),

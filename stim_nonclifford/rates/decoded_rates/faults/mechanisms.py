@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import stim
 
-from ....base.arrays import Bools, Bytes, Floats, Indices, Integers, Words
+from ....base.arrays import Bools, Bytes, Floats, Indices, Integers, Words, bits_of_words, words_of_bits
 from ....base.probabilities import exactly_one
 from ....simulation.compiler.algebra.gf2 import ones
 from ...decoding.matching.matching_graph import model_errors
@@ -19,7 +19,7 @@ Symptom = tuple[tuple[int, ...], ...]
 """Detectors, observables and, where outputs depend on quantum outcomes, signature bits that are flipped."""
 
 MOST_ROWS = 1 << 14
-"""Fault sets that are decoded, or decided, at once at most. Doubled, they take twice the memory."""
+"""Fault sets, or shots, that are decoded or decided at once at most. Doubled, they take twice the memory."""
 
 _COST_OF_LAW = 128
 """About how many decodes take as long as the quantum outcomes of one signature. Doubled, circuits with T
@@ -72,23 +72,24 @@ class Symptoms:
     outcomes: Outcomes | None = None  # what quantum outcomes flip; None: outputs follow from the errors alone
     ignored: frozenset[int] = frozenset()  # detectors that are left out: no symptom has them
 
-    def without(self, detectors: Iterable[int]) -> Symptoms:
-        r"""The errors without some detectors: errors that differ in these only are merged.
 
-        Examples:
-            >>> model = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.2) D0 D1 L0\nerror(0.1) D1")
-            >>> found = symptoms_of(model).without([1])
-            >>> {symptom: round(p, 6) for symptom, p in found.probabilities.items()}
-            {((0,), (0,)): 0.26}
-        """
-        ignored = self.ignored | frozenset(detectors)
-        probabilities: dict[Symptom, float] = {}
-        for symptom, probability in self.probabilities.items():
-            seen = symptom_without(symptom, ignored)
-            if any(seen):
-                probabilities[seen] = exactly_one(probabilities.get(seen, 0.0), probability)
-        expected = symptom_without(self.expected, ignored)
-        return replace(self, expected=expected, probabilities=probabilities, ignored=ignored)
+def symptoms_without(symptoms: Symptoms, detectors: Iterable[int]) -> Symptoms:
+    r"""The errors without some detectors: errors that differ in these only are merged.
+
+    Examples:
+        >>> model = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.2) D0 D1 L0\nerror(0.1) D1")
+        >>> found = symptoms_without(symptoms_of(model), [1])
+        >>> {symptom: round(p, 6) for symptom, p in found.probabilities.items()}
+        {((0,), (0,)): 0.26}
+    """
+    ignored = symptoms.ignored | frozenset(detectors)
+    probabilities: dict[Symptom, float] = {}
+    for symptom, probability in symptoms.probabilities.items():
+        seen = symptom_without(symptom, ignored)
+        if any(seen):
+            probabilities[seen] = exactly_one(probabilities.get(seen, 0.0), probability)
+    expected = symptom_without(symptoms.expected, ignored)
+    return replace(symptoms, expected=expected, probabilities=probabilities, ignored=ignored)
 
 
 def symptom_without(symptom: Symptom, ignored: Container[int]) -> Symptom:
@@ -161,10 +162,8 @@ class FaultModel(Symptoms):
 
     def outputs(self, rows: Words) -> Bools:
         """The detectors of rows, then the observables: shape (rows, num_detectors + num_observables)."""
-        words = np.ascontiguousarray(rows[:, : self.detector_words + self.observable_words])
-        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
-        first = 64 * self.detector_words
-        return np.hstack([bits[:, : self.num_detectors], bits[:, first : first + self.num_observables]])
+        detectors = bits_of_words(rows[:, : self.detector_words], self.num_detectors)
+        return np.hstack([detectors, bits_of_words(self.observables(rows), self.num_observables)])
 
     def fired(self, rows: Words) -> Integers:
         """How many of the detectors that discard a shot fire in rows."""
@@ -202,12 +201,8 @@ class FaultModel(Symptoms):
 
     def rows_of_outputs(self, bits: Bytes) -> Words:
         """The rows of flipped outputs: uint8, shape (rows, detectors and observables at least)."""
-        found = np.zeros((len(bits), self.output_rows.shape[1]), dtype=np.uint64)
         row, output = np.nonzero(bits)
-        some, starts = np.unique(row, return_index=True)
-        if len(some):
-            found[some] = np.bitwise_xor.reduceat(self.output_rows[output], starts, axis=0)
-        return found
+        return flipped_together(self.output_rows[output], row, len(bits))
 
 
 def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultModel:
@@ -233,9 +228,6 @@ def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultMod
             row[detector_words + (observable >> 6)] ^= np.uint64(1 << (observable & 63))
         for bit in signature[0] if signature else ():
             row[first_signature + (bit >> 6)] ^= np.uint64(1 << (bit & 63))
-    mask = np.zeros(detector_words, dtype=np.uint64)
-    for detector in postselected:
-        mask[detector >> 6] |= np.uint64(1 << (detector & 63))
     probabilities = np.array(list(circuit.probabilities.values()))
     return FaultModel(
         **vars(circuit),
@@ -244,9 +236,18 @@ def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultMod
         log_odds=np.log(probabilities) - np.log1p(-probabilities),
         detector_words=detector_words,
         observable_words=observable_words,
-        postselected=mask,
+        postselected=words_of_bits(np.isin(np.arange(64 * detector_words), postselected)),
         output_rows=flips[len(symptoms) + 1 :],
     )
+
+
+def flipped_together(flips: Words, owners: Indices, count: int) -> Words:
+    """What each of so many owners flips: the exclusive or of its rows of flips. Owners ascend."""
+    found = np.zeros((count, flips.shape[1]), dtype=np.uint64)
+    some, starts = np.unique(owners, return_index=True)
+    if len(some):
+        found[some] = np.bitwise_xor.reduceat(flips, starts, axis=0)
+    return found
 
 
 def log_probability_of_none(log_odds: Floats) -> float:

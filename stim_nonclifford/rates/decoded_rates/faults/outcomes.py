@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ....base.arrays import Bools, Bytes, Floats, Words
+from ....base.arrays import Bools, Bytes, Floats, Words, bits_of_words
 from ....simulation.compiler.algebra.gf2 import mask_of, ones
 from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine
-from ....simulation.plan import SamplingPlan
+from ....simulation.plan import SamplingPlan, choices_of_sites
 from .mechanisms import Outcomes, Symptom, Symptoms, symptoms_of_flips
 from .sites import Site, with_sites
 
@@ -55,8 +55,7 @@ class PlanOutcomes(Outcomes):
         if name not in self._laws:
             if len(self._laws) >= 1 << 14:
                 self._laws.clear()
-            bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
-            found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
+            found = self._engine.outcome_law(bits_of_words(signature, self.num_signature_bits))
             shares, flips = (np.array([each[part] for each in found]) for part in (0, 2))
             self._laws[name] = shares, np.packbits(flips, axis=1)
         shares, packed = self._laws[name]
@@ -103,9 +102,7 @@ def symptoms_by_rows(
         for k in np.flatnonzero(plan.sites < 0).tolist()
     ]
     sites = []
-    for site in np.unique(plan.sites[plan.sites >= 0]):
-        choices = np.flatnonzero(plan.sites == site).tolist()
-        total = float(plan.rates[choices].sum())
+    for choices, total in choices_of_sites(plan):
         happens = -math.expm1(-total)
         rows = [plan.effects.row(k).tolist() for k in choices]
         patterns = [

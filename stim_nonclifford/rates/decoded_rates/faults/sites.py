@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....base.arrays import Bools, Floats, Words, words_of_bits
+from ....base.arrays import Bools, Floats, Words, bits_of_words, words_of_bits
 from ....base.errors import ResourceLimitError
 from ....base.random_bits import mixed
-from .mechanisms import Outcomes, Symptom, Symptoms
+from .mechanisms import Outcomes, Symptom, Symptoms, flipped_together
 
 _MOST_CHOICES = 1 << 16
 """Choices of errors that one fault set may have, if all are listed. Doubled, that takes twice the memory."""
@@ -70,7 +70,7 @@ class SiteOutcomes(Outcomes):
     def dependent(self) -> Bools:
         """The outputs that an error of a site, or a quantum outcome, may flip."""
         flipped = np.bitwise_or.reduce(self._flips[:, : self._output_words], axis=0)
-        found = self._bools(flipped[np.newaxis])[0]
+        found = bits_of_words(flipped, self._num_outputs)
         return found if self._inner is None else found | self._inner.dependent
 
     def flips(self, signatures: Words, numbers: Words) -> Words:
@@ -79,10 +79,7 @@ class SiteOutcomes(Outcomes):
         points = mixed(numbers[row] ^ mixed(site.astype(np.uint64) + np.uint64(_SALT))) * 2.0**-64
         error = np.searchsorted(self._ends, site + points, side="right")
         error = np.minimum(error, self._first[site + 1] - 1)  # where rounding leads beyond the last one
-        found = np.zeros((len(signatures), self._flips.shape[1]), dtype=np.uint64)
-        some, begin = np.unique(row, return_index=True)
-        if len(some):
-            found[some] = np.bitwise_xor.reduceat(self._flips[error], begin, axis=0)
+        found = flipped_together(self._flips[error], row, len(signatures))
         outputs, inner = found[:, : self._output_words], found[:, self._output_words :]
         if self._inner is None:
             return outputs
@@ -101,7 +98,7 @@ class SiteOutcomes(Outcomes):
                 )
             shares = np.outer(shares, self._shares[errors]).ravel()
             flips = (flips[:, np.newaxis] ^ self._flips[errors]).reshape(-1, flips.shape[1])
-        outputs = self._bools(flips[:, : self._output_words])
+        outputs = bits_of_words(flips[:, : self._output_words], self._num_outputs)
         if self._inner is None:
             return shares, outputs
         laws = [self._inner.law(each) for each in flips[:, self._output_words :]]
@@ -112,13 +109,7 @@ class SiteOutcomes(Outcomes):
 
     def _acting(self, signatures: Words) -> Bools:
         """The sites of which an error happens: shape (signatures, sites)."""
-        words = np.ascontiguousarray(signatures[:, self._inner_words :]).view(np.uint8)
-        return np.unpackbits(words, axis=1, bitorder="little", count=self._num_sites).astype(np.bool_)
-
-    def _bools(self, outputs: Words) -> Bools:
-        """Words of outputs as bits: shape (rows, outputs)."""
-        packed = np.ascontiguousarray(outputs).view(np.uint8)
-        return np.unpackbits(packed, axis=1, bitorder="little", count=self._num_outputs).astype(np.bool_)
+        return bits_of_words(signatures[:, self._inner_words :], self._num_sites)
 
 
 def with_sites(symptoms: Symptoms, sites: Sequence[Site]) -> Symptoms:

@@ -21,7 +21,7 @@ Basis = Literal["X", "Z"]
 
 _CULTIVATION = -9
 _OUTSIDE = {6: "X", 7: "Z"}
-_NUM_COLORS = 3
+NUM_COLORS = 3
 _RED_X, _GREEN_Z = 0, 4
 
 _REMEDY = (
@@ -71,7 +71,7 @@ def detector_kinds(model: stim.DetectorErrorModel) -> list[DetectorKind]:
 
 def _is_of_color_codes(places: Mapping[int, Sequence[float]]) -> bool:
     """Whether the fifth coordinate is 0 or 1, and not because it repeats the fourth one."""
-    if any(len(place) < 5 or place[3] not in range(-1, 2 * _NUM_COLORS) for place in places.values()):
+    if any(len(place) < 5 or place[3] not in range(-1, 2 * NUM_COLORS) for place in places.values()):
         return False
     return all(place[4] in (0, 1) for place in places.values()) and any(
         place[3] != place[4] for place in places.values()
@@ -90,7 +90,7 @@ def _of_grafted_code(detector: int, place: Sequence[float]) -> DetectorKind:
     if len(place) < 4 or (len(place) > 4 and place[4] == _CULTIVATION):
         return _UNKNOWN
     color, kind = place[3], place[4] if len(place) > 4 else None
-    if color in range(2 * _NUM_COLORS):
+    if color in range(2 * NUM_COLORS):
         inside = _colored(int(color))
         if kind == color:
             return inside
@@ -100,5 +100,5 @@ def _of_grafted_code(detector: int, place: Sequence[float]) -> DetectorKind:
 
 
 def _colored(color: int) -> DetectorKind:
-    basis: Basis = "X" if color < _NUM_COLORS else "Z"
-    return DetectorKind(basis, color % _NUM_COLORS, color in (_RED_X, _GREEN_Z))
+    basis: Basis = "X" if color < NUM_COLORS else "Z"
+    return DetectorKind(basis, color % NUM_COLORS, color in (_RED_X, _GREEN_Z))

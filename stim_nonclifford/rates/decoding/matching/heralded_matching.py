@@ -87,8 +87,7 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
         import pymatching
 
         self._row_bytes = -(-model.num_detectors // 8)
-        is_herald = np.zeros(8 * self._row_bytes, dtype=np.bool_)
-        is_herald[list(heralds)] = True
+        is_herald = np.isin(np.arange(8 * self._row_bytes), list(heralds))
         self._others = ~np.packbits(is_herald, bitorder="little")
         # The model with a copy of a herald for each edge that it announces, in place of the herald.
         self._sources: list[int] = []

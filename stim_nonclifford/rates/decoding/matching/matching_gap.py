@@ -17,6 +17,7 @@ from ...._native import MatchingWeights
 from ....base.arguments import check_types
 from ....base.arrays import Bytes, Floats, Indices
 from ....base.probabilities import exactly_one
+from ...estimation.limits import DEFAULT_MAX_BYTES, PART_FOR_PAIRS
 from ..kept_shot_decoding import ConfidentDecoder
 from .matching_graph import (
     DECIBEL,
@@ -37,9 +38,6 @@ _MOST_SPLIT_DETECTORS = 6
 
 _MOST_EVENTS = 200
 """Shots with more events are left to PyMatching. Doubled, the largest ones take four times as long."""
-
-_DISTANCE_BYTES = 256 << 20
-"""Memory for distances. Doubled, graphs of 1.4 times as many nodes are not left to PyMatching."""
 
 _LARGEST_WEIGHT = (1 << 24) - 1
 """PyMatching rounds weights to this fraction of the largest one: another number makes other predictions."""
@@ -140,13 +138,12 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
                 " for example with soft_pymatching, or sample with another model:"
                 " SoftDecodingSampler(error_model=...)."
             )
-        self._ends = graph.ends
+        self._graph = graph
         self._num_detectors = num_detectors
         self._given_herald = probabilities.given_herald
         self._heralds = heralds
         self._added = np.packbits(graph.added, bitorder="little")
         self._row_bytes = -(-graph.num_nodes // 8)
-        self._num_nodes = graph.num_nodes
         # The combinations of copies that fire: their class, and the nodes that change, bit-packed.
         self._firing: list[tuple[int, Bytes]] = []
         for chosen in itertools.product((False, True), repeat=len(graph.copies)):
@@ -164,7 +161,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         """The graph for PyMatching, whose import and edges take a second: few shots need it."""
         import pymatching
 
-        matching = pymatching.Matching(stim.DetectorErrorModel(f"detector D{self._num_nodes - 1}"))
+        matching = pymatching.Matching(stim.DetectorErrorModel(f"detector D{self._graph.num_nodes - 1}"))
         self._weigh(self._base, matching)
         return matching
 
@@ -195,9 +192,8 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
             return
         places = np.array(self._heralds)
         fired = events[:, places >> 3] >> (places & 7).astype(np.uint8) & 1
-        silence = np.zeros(8 * self._row_bytes, dtype=np.bool_)
-        silence[places] = True
-        events &= ~np.packbits(silence, bitorder="little")
+        is_herald = np.isin(np.arange(8 * self._row_bytes), places)
+        events &= ~np.packbits(is_herald, bitorder="little")
         patterns, group = np.unique(fired, axis=0, return_inverse=True)
         order = np.argsort(group.ravel(), kind="stable")
         ends = np.cumsum(np.bincount(group.ravel(), minlength=len(patterns)))
@@ -215,7 +211,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
     def _weigh(self, probabilities: Mapping[Edge, float], graph: Any = None) -> None:
         """Sets the weights of edges, of the graph for PyMatching or of another one."""
         for edge, probability in probabilities.items():
-            ends, matching = self._ends[edge], self._matching if graph is None else graph
+            ends, matching = self._graph.ends[edge], self._matching if graph is None else graph
             add = matching.add_boundary_edge if len(ends) == 1 else matching.add_edge
             add(*ends, weight=_weight(probability), merge_strategy="replace")
 
@@ -255,7 +251,8 @@ def _distances(graph: SplitGraph, weight_of: Mapping[Edge, float]) -> tuple[Matc
         return None, unit
     ends = np.array([[*each, graph.num_nodes][:2] for each in graph.ends.values()], dtype=np.int64)
     first, second = ends.reshape(-1, 2).T.copy()
-    return MatchingWeights(graph.num_nodes, first, second, 2 * rounded, _DISTANCE_BYTES), 2 * unit
+    distance_bytes = DEFAULT_MAX_BYTES // PART_FOR_PAIRS
+    return MatchingWeights(graph.num_nodes, first, second, 2 * rounded, distance_bytes), 2 * unit
 
 
 def _weight(probability: float) -> float:

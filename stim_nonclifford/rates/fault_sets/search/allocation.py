@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -22,81 +21,67 @@ from ....simulation.engines.time_limit import time_limit
 from ....simulation.plan import SamplingPlan
 from ...estimation.allocation import Contributions, allocate
 from ...estimation.interval import uncertainty_of
-from ...estimation.limits import Deadline, Limits, price
+from ...estimation.limits import Deadline, Settings, price
 from ..wrong_tool import refuse
 from .estimate import Estimate, Totals, totals_of
-from .mechanisms import MAX_WEIGHT, Mechanisms, decided_by_faults
+from .mechanisms import MAX_WEIGHT, Mechanisms, decided_by_faults, mechanisms_of
 from .search import Search
 from .strata import KEPT, WRONG
 
 _ALONE = 3
-"""Weights that are sampled each on its own; all larger ones are one stratum. If it is doubled, strong noise
-takes longer."""
+"""Weights that are sampled each on its own; all larger ones are one stratum. Doubled, strong noise takes
+longer."""
 
 _MOST_OF_REST = 0.1
-"""The part of the error asked for that weights may have which are left out. If it is doubled, fewer weights
-are sampled, and the others more."""
+"""The part of the error asked for that weights may have which are left out. Doubled, fewer weights are
+sampled, and the others more."""
 
 _PART = 0.25
 """The part of the time left that an enumeration may take, and of time and memory that P(kept) has if it has a
-search of its own. If it is doubled, less is left for samples, and for P(kept and wrong)."""
+search of its own. Doubled, less is left for samples, and for P(kept and wrong)."""
 
 _LEAST_SECONDS = 0.5
 """Seconds that a search may take even if no time is left. Doubled, a limit is exceeded by as much."""
 
 _MAX_PAIRS = 0.25
-"""Part of the pairs of mechanisms that may pass where larger sets are too many to enumerate. If it is
-doubled, circuits whose checks detect nothing are refused after minutes."""
+"""Part of the pairs of mechanisms that may pass where larger sets are too many to enumerate. Doubled,
+circuits whose checks detect nothing are refused after minutes."""
 
 _FREE = 0.1
-"""Seconds that the enumeration of a weight may cost where smaller ones are enough. If it is doubled,
-P(kept) has more digits in small circuits."""
+"""Seconds that the enumeration of a weight may cost where smaller ones are enough. Doubled, P(kept) has more
+digits in small circuits."""
 
 _TOLERANCE = 3.0
-"""How many times as many steps as expected an enumeration may take. If it is doubled, a wrong expectation
-costs more."""
+"""How many times as many steps as expected an enumeration may take. Doubled, a wrong expectation costs
+more."""
 
 _NOTHING = 1e-15
-"""Without a wrong set, the search aims at an upper limit of this logical error rate. If it is doubled, empty
-searches end a little earlier."""
+"""Without a wrong set, the search aims at an upper limit of this logical error rate. Doubled, empty searches
+end a little earlier."""
 
 
-def enumerate_to(search: Search, last: int) -> None:
-    """Enumerates all weights up to one, as long as the limits allow."""
-    for weight in range(len(search.strata), min(last, search.max_weight) + 1):
-        if not search.enumerate(weight, search.limits.most_steps):
-            return
-
-
-def estimate_of(
-    plan: SamplingPlan,
-    mechanisms: Mechanisms,
-    limits: Limits,
-    seed: int,
-    threads: int,
-    report: Callable[[str], None],
-    deadline: Deadline,
-) -> Estimate:
+def estimate_of(plan: SamplingPlan, settings: Settings, deadline: Deadline) -> Estimate:
     """The estimate of P(kept) and P(kept and wrong); arguments as for ``Search``.
 
     Where the faults of a shot decide everything, a wrong shot is one whose faults flip no check, and flip the
     observable: one more check. As malignant sets are rare, P(kept) and P(kept and wrong) have a search each.
     """
-    searches: list[tuple[int | None, Mechanisms, Limits, int, Deadline]]
-    searches = [(None, mechanisms, limits, seed, deadline)]
+    mechanisms = mechanisms_of(plan)
+    searches: list[tuple[Mechanisms, Settings, int | None, Deadline]]
+    searches = [(mechanisms, settings, None, deadline)]
     if decided_by_faults(plan, mechanisms):
         # The squares of the relative errors add up to that of the rate.
-        each = replace(limits, relative_error=limits.relative_error / math.sqrt(2))
-        first = replace(each, max_bytes=int(_PART * limits.max_bytes))
-        second = replace(each, max_bytes=limits.max_bytes - first.max_bytes)
-        other = int(random_words(seed, Stream.ROUNDS, 0, 1)[0])  # rounds count from 1
+        each = replace(settings, relative_error=settings.relative_error / math.sqrt(2))
+        first = replace(each, max_bytes=int(_PART * settings.max_bytes))
+        other = int(random_words(settings.seed, Stream.ROUNDS, 0, 1)[0])  # rounds count from 1
+        second = replace(each, max_bytes=settings.max_bytes - first.max_bytes, seed=other)
         searches = [
-            (KEPT, mechanisms, first, seed, deadline.part(_PART)),
-            (WRONG, mechanisms.with_flipped_observable(), second, other, deadline),
+            (mechanisms, first, KEPT, deadline.part(_PART)),
+            (mechanisms.with_flipped_observable(), second, WRONG, deadline),
         ]
     found = []
-    for column, model, allowed, number, limit in searches:
-        search = Search(plan, model, allowed, number, threads, report, column, limit)
+    for own in searches:
+        search = Search(plan, *own)
         Allocation(search).run()
         search.native.release()
         found.append(search)
@@ -123,16 +108,17 @@ class Allocation:
 
     def _enumerate_cheap(self) -> bool:
         """Enumerates weights as long as they cost little; False if one took too much."""
-        search, limits = self._search, self._search.limits
+        search, settings = self._search, self._search.settings
         for weight in range(len(search.strata), search.max_weight + 1):
-            max_steps, part_of_time = limits.most_steps, 1.0
+            max_steps, part_of_time = settings.most_steps, 1.0
             if weight >= 2:
                 cost, max_steps = self._expected(weight)
-                most = limits.work
+                most = settings.work
                 if weight > 2:
                     part_of_time = _PART
-                    is_enough = self._is_done() and not self._rest_matters(weight, self._allowed())
-                    most = _FREE if is_enough else limits.first_cost
+                    is_done = search.deadline.is_over or self._excess(totals_of(search)) <= 0
+                    is_enough = is_done and not self._rest_matters(weight, self._allowed())
+                    most = _FREE if is_enough else settings.first_cost
                 if cost > most:
                     return True
             if not search.enumerate(weight, max_steps, part_of_time):
@@ -143,11 +129,11 @@ class Allocation:
 
     def _expected(self, weight: int) -> tuple[float, float]:
         """The cost of an enumeration, infinite if it may not be, and how many steps it may take."""
-        limits = self._search.limits
+        settings = self._search.settings
         steps, sets, classes = self._search.expected_enumeration(weight)
         cost = price(steps=steps, sets=sets, outcomes=classes * self._search.tosses)
-        may_be = limits.may_enumerate(weight, steps, classes)
-        return cost if may_be else math.inf, min(limits.most_steps, _TOLERANCE * steps)
+        may_be = settings.may_enumerate(weight, steps, classes)
+        return cost if may_be else math.inf, min(settings.most_steps, _TOLERANCE * steps)
 
     def _sample_rest(self) -> None:
         """A first sample of every weight that may matter: a few alone, and all larger ones together."""
@@ -177,7 +163,7 @@ class Allocation:
         part, count = passing / float(search.masses[2]), len(search.mechanisms.odds)
         larger, allowed = range(2, search.max_weight), self._allowed()
         weight = next((k for k in larger if not self._rest_matters(k + 1, allowed)), 2)
-        if part >= _MAX_PAIRS and math.comb(count, weight - 1) > search.limits.most_steps:
+        if part >= _MAX_PAIRS and math.comb(count, weight - 1) > search.settings.most_steps:
             sets = float(math.comb(count, weight))
             refuse(
                 f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}"
@@ -187,15 +173,12 @@ class Allocation:
         """The standard error that was asked for."""
         asked = (totals or totals_of(self._search)).asked
         # Where no wrong set was found, an upper limit far below all that can be compared with it.
-        return self._search.limits.relative_error * asked or _NOTHING * self._search.factor
+        return self._search.settings.relative_error * asked or _NOTHING * self._search.factor
 
     def _excess(self, totals: Totals) -> float:
         """How far the square of the uncertainty is above what was asked for, in units of that."""
         uncertainty = uncertainty_of(totals.asked, totals.error_of_sum, totals.interval_of_sum)
         return (uncertainty / self._allowed(totals)) ** 2 - 1
-
-    def _is_done(self) -> bool:
-        return self._search.deadline.is_over or self._excess(totals_of(self._search)) <= 0
 
     def _contributions(self) -> Contributions | None:
         """What the sampled strata contribute to the error; None: it is small enough, or time is over."""
@@ -212,9 +195,9 @@ class Allocation:
             enumeration = squares[0], self._expected(weight)[0]
         costs = np.array([each.cost_of_doubling for each in search.sampled])
         # A step may cost no more than all before it, and what the limits leave.
-        left = search.limits.work / (1 if totals.asked else 10) - search.spent
+        left = search.settings.work / (1 if totals.asked else 10) - search.spent
         affordable = search.deadline.seconds_left / search.seconds_per_cost
-        most = min(max(search.limits.first_cost, search.spent), left, affordable)
+        most = min(max(search.settings.first_cost, search.spent), left, affordable)
         return Contributions(np.array(squares), costs, excess, most, enumeration)
 
     def _take(self, part: int, growth: float) -> None:
@@ -242,14 +225,14 @@ def _check_first(search: Search) -> None:
             f", each with an outcome law that is an average over about {search.tosses:.0f} tosses of"
             " coins (random records of measurements)"
         )
-    if search.limits.max_seconds is not None:
-        reason += f", for max_seconds={search.limits.max_seconds:g}: more time may do"
+    if search.settings.max_seconds is not None:
+        reason += f", for max_seconds={search.settings.max_seconds:g}: more time may do"
     refuse(reason)
 
 
 def _check_events(search: Search) -> None:
     """Refuses where sets matter that are larger than ``MAX_WEIGHT``."""
-    allowed = search.limits.relative_error * (totals_of(search).kept or search.factor)
+    allowed = search.settings.relative_error * (totals_of(search).kept or search.factor)
     rest = search.rest(search.max_weight + 1) * search.mechanisms.coin_factor
     if search.is_cut and rest > allowed:
         mean = float(search.masses[1])

@@ -112,13 +112,11 @@ def _error(variance: float, missed: float, rest: float) -> float:
     return math.hypot(math.sqrt(variance), missed) + rest
 
 
+@dataclass(frozen=True)
 class Estimate:
-    """P(kept) and P(kept and wrong) of a circuit, from one search for both, or from one for each."""
+    """P(kept) and P(kept and wrong) of a circuit."""
 
-    def __init__(self, searches: Sequence[Search]) -> None:
-        self.searches = tuple(searches)
-        self.mechanisms = searches[0].mechanisms
-        self.seconds = searches[0].deadline.seconds
+    searches: Sequence[Search]  # one for both, or one for each
 
     @property
     def totals(self) -> Totals:
@@ -137,11 +135,8 @@ class Estimate:
                 # Wrong sets are some of the kept ones.
                 sums = replace(sums, missed=min(sums.missed, own[0].kept + own[0].missed))
             missed = max(missed, sums.missed)
-            passing, all_kept = (
-                max(math.fsum(getattr(each, name) for each in own), least)
-                for name, least in (("passing", sums.passing), ("kept", sums.wrong))
-            )
-            rows.append(replace(row, sums=replace(sums, passing=passing, kept=all_kept)))
+            all_kept = max(math.fsum(each.kept for each in own), sums.wrong)
+            rows.append(replace(row, sums=replace(sums, kept=all_kept)))
         return replace(
             wrong,
             kept=kept.kept,

@@ -19,12 +19,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...._native import FaultSetStudy
-from ....base.arrays import Floats
-
-Draws = npt.NDArray[np.uint32]
+from ....base.arrays import Floats, Numbers
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class Halves:
         parts /= parts.sum()
         return parts, parts
 
-    def draws_of_sizes(self, draws: int) -> tuple[Draws, Draws]:
+    def draws_of_sizes(self, draws: int) -> tuple[Numbers, Numbers]:
         """How many left halves, and right halves, of each size from 0 on are drawn."""
         left, right = (np.ceil(draws * part).astype(np.uint32) for part in self._parts)
         return left, right

@@ -27,22 +27,22 @@ from typing import Any
 
 import numpy as np
 
-from ....base.arrays import Floats, Integers
+from ....base.arrays import Floats, Integers, Numbers
 from ...estimation.interval import COVERAGE
-from ...estimation.limits import Limits, price
+from ...estimation.limits import Settings, price
 from .halves import Halves
-from .strata import KEPT, WRONG, Numbers, OutcomeClasses, StratumSums, product_sum
+from .strata import KEPT, WRONG, OutcomeClasses, StratumSums, product_sum
 
 FEW = 10
 """Effective hits, (sum)^2 / (sum of squares), and largest sums, from which the size of others is
-extrapolated. If it is doubled, intervals are wider where little was found."""
+extrapolated. Doubled, intervals are wider where little was found."""
 
 _FIRST_SETS = 20_000
-"""Sets that the first sample of a stratum should find, about. If it is doubled, first variances are better,
-and searches that need little more than the first samples take longer."""
+"""Sets that the first sample of a stratum should find, about. Doubled, first variances are better, and
+searches that need little more than the first samples take longer."""
 
 _FIRST_HALVES = 400_000
-"""The most halves of a first join. If it is doubled, so is the cost of weights with few sets."""
+"""The most halves of a first join. Doubled, so is the cost of weights with few sets."""
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,18 @@ class JoinedSets:
     method = "join"
 
     def __init__(
-        self, weights: range, masses: Floats, expected: float, num_mechanisms: int, limits: Limits
+        self, weights: range, masses: Floats, expected: float, num_mechanisms: int, settings: Settings
     ) -> None:
         self.weights = weights
         self.halves = Halves(weights, masses)
-        halves = min(math.sqrt(_FIRST_SETS * self.halves.scale / expected), _FIRST_HALVES, limits.most_halves)
+        halves = min(
+            math.sqrt(_FIRST_SETS * self.halves.scale / expected), _FIRST_HALVES, settings.most_halves
+        )
         self.first_halves = int(max(1, halves))  # the size of the first join
         self.joins: list[Join] = []
-        self.cost = 0.0  # by fixed prices
         self._expected = expected
         self._num_mechanisms = num_mechanisms
-        self._limits = limits
+        self._settings = settings
 
     @property
     def draws(self) -> int:
@@ -118,7 +119,7 @@ class JoinedSets:
         return sums
 
     def sums(self, outcomes: OutcomeClasses, factor: float, most: float) -> StratumSums:
-        """The sums, as probabilities of sets whose odds count ``factor``; ``most`` bounds ``passing``."""
+        """The sums, as probabilities of sets whose odds count ``factor``; ``most`` bounds those that pass."""
         found, covariance, parts = np.zeros(2), np.zeros((3, 3)), []
         for join in self.joins:
             weights = factor * self.share(join) * join.weights[:, np.newaxis]
@@ -129,7 +130,7 @@ class JoinedSets:
             parts.append(values)
         missed = min(self._missed(parts, covariance, factor), most)
         kept, wrong = found.tolist()
-        return StratumSums(factor * self.passing, kept, wrong, covariance[:2, :2], missed)
+        return StratumSums(kept, wrong, covariance[:2, :2], missed)
 
     def _missed(self, parts: list[Floats], covariance: Floats, factor: float) -> float:
         """What one more half may add to the pooled sum, with all its sets."""
@@ -161,15 +162,15 @@ class JoinedSets:
         # Sets that may be kept are stored.
         candidates = sum(each.candidates for each in self.joins)
         part_stored = (candidates + 1) / (self.sets + 1)
-        fits = math.sqrt(0.5 * self._limits.most_classes * of_one / part_stored)
-        most = max(1.0, min(of_one, fits, self._limits.most_halves))
+        fits = math.sqrt(0.5 * self._settings.most_classes * of_one / part_stored)
+        most = max(1.0, min(of_one, fits, self._settings.most_halves))
         times = max(1, math.ceil(wanted / most - 0.5))
         return int(max(1, min(wanted / times, most))), times
 
     @property
     def cost_of_doubling(self) -> float:
         """The cost of as many halves as there are, about; infinite if no more can be kept."""
-        if sum(len(each.classes) for each in self.joins) > self._limits.most_halves:
+        if sum(len(each.classes) for each in self.joins) > self._settings.most_halves:
             return math.inf
         halves, times = self.next_joins(1.0)
         return times * price(halves=halves, sets=halves**2 / self.halves.scale * self._sets_of_density)

@@ -20,14 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._native import FaultSetStudy, certain_checks
-from ....base.arrays import Bools, Floats, Words, words_of_bits
-from ....simulation.plan import SamplingPlan, plain_attributes
+from ....base.arrays import Bools, Floats, Words, bits_of_words, words_of_bits
+from ....simulation.plan import SamplingPlan, choices_of_sites, plain_attributes
+from ...estimation.limits import PART_FOR_PAIRS
 
 MAX_WEIGHT = 64
 """Larger sets are neither enumerated nor sampled; the native code has the same limit."""
-
-_PART_FOR_PAIRS = 8
-"""Inverse of the part of the memory for the table of pairs. If it is doubled, large circuits take longer."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +127,8 @@ def _certain_checks(plan: SamplingPlan) -> tuple[Bools, Bools, Bools | None]:
     found = certain_checks(plain_attributes(plan))
 
     def bits(name: str, count: int) -> Bools:
-        words = found[name].reshape(count, -(-plan.num_signature_bits // 64)).view(np.uint8)
-        return np.unpackbits(words, axis=1, bitorder="little", count=plan.num_signature_bits).astype(np.bool_)
+        words = found[name].reshape(count, -(-plan.num_signature_bits // 64))
+        return bits_of_words(words, plan.num_signature_bits)
 
     targets, outputs = found["targets"].astype(np.bool_), found["output_values"]
     all_found = len(targets) == plan.num_outcome_checks and len(outputs) == plan.num_outputs > 0
@@ -148,9 +146,7 @@ def _odds(plan: SamplingPlan) -> tuple[Floats, float]:
     free = plan.sites < 0
     odds = np.tanh(plan.rates)
     nothing = -float(np.log1p(odds[free]).sum())  # ln of the product of 1 - q = 1 / (1 + odds)
-    for site in np.unique(plan.sites[~free]):
-        choices = plan.sites == site
-        total = float(plan.rates[choices].sum())
+    for choices, total in choices_of_sites(plan):
         odds[choices] = plan.rates[choices] / total * math.expm1(total)
         nothing -= total
     return odds, math.exp(nothing)
@@ -190,6 +186,6 @@ def native_search(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_
         mechanisms.coins.ravel(),
         min(MAX_WEIGHT, max(1, len(mechanisms.odds))),
         threads,
-        max_bytes // _PART_FOR_PAIRS,
+        max_bytes // PART_FOR_PAIRS,
         max_bytes,
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from ....base.arrays import Floats
 from ....simulation.plan import SamplingPlan
-from ...estimation.limits import Deadline, Limits, price
+from ...estimation.limits import Deadline, Settings, price
 from .joins import JoinedSets
 from .mechanisms import MAX_WEIGHT, Mechanisms, native_search
 from .strata import EnumeratedSets, OutcomeClasses, StratumSums
@@ -26,27 +25,23 @@ class Search:
         self,
         plan: SamplingPlan,
         mechanisms: Mechanisms,
-        limits: Limits,
-        seed: int,
-        threads: int,
-        report: Callable[[str], None],
+        settings: Settings,
         column: int | None = None,
         deadline: Deadline | None = None,
     ) -> None:
-        self.deadline = Deadline(limits.max_seconds) if deadline is None else deadline
+        self.deadline = Deadline(settings.max_seconds) if deadline is None else deadline
         self.column = column
-        self.limits = limits
+        self.settings = settings
         self.mechanisms = mechanisms
         # The probability that no mechanism acts and the removed coins pass.
         self.factor = mechanisms.nothing * mechanisms.coin_factor
-        self.native = native_search(plan, mechanisms, threads, limits.max_bytes)
+        self.native = native_search(plan, mechanisms, settings.threads, settings.max_bytes)
         self.outcomes = OutcomeClasses(self.native, plan.num_outputs, column)
         self.max_weight = min(MAX_WEIGHT, len(mechanisms.odds_of_members))
         self.masses = mechanisms.masses(self.max_weight)  # the total odds of all sets of each weight
         self.strata: list[FaultSetStratum] = []  # from weight 0 on; only the last one may be of several
         self.spent, self._prepared = 0.0, self.deadline.seconds  # what it cost so far, by fixed prices
-        self._seed, self._round = seed, 0
-        self._report = report
+        self._round = 0
         self._sums: dict[FaultSetStratum, StratumSums] = {}
 
     @property
@@ -82,13 +77,13 @@ class Search:
 
     def enumerate(self, weight: int, max_steps: float, part_of_time: float = 1.0) -> bool:
         """Enumerates the first weight that was not; False if that takes too many steps, or too long."""
-        self._report(f"weight {weight}: all sets")
+        self.settings.report(f"weight {weight}: all sets")
         seconds = part_of_time * self.deadline.seconds_left
-        cost = min(self.limits.work, max(0.1, seconds) / self.seconds_per_cost)
+        cost = min(self.settings.work, max(0.1, seconds) / self.seconds_per_cost)
         found = self.native.enumerate(
             weight,
             int(max_steps),
-            int(2 * self.limits.most_classes),
+            int(2 * self.settings.most_classes),
             max(1.0, seconds),
             int(cost / price(outcomes=1)),
         )
@@ -109,16 +104,16 @@ class Search:
     def joined(self, weights: range) -> JoinedSets:
         """A stratum of some weights, without any join yet."""
         num_mechanisms = len(self.mechanisms.odds)
-        return JoinedSets(weights, self.masses, self.expected_passing(weights), num_mechanisms, self.limits)
+        return JoinedSets(weights, self.masses, self.expected_passing(weights), num_mechanisms, self.settings)
 
     def sample(self, stratum: JoinedSets, halves: int) -> None:
         """Adds a join of a size to a stratum, or of fewer halves if these find too many sets."""
         before, cost = self.native.evaluated[0], 0.0
         while True:
-            self._report(f"weight {stratum.weights[0]}: {halves:.3g} halves of either kind")
+            self.settings.report(f"weight {stratum.weights[0]}: {halves:.3g} halves of either kind")
             self._round += 1
             found = stratum.halves.found(
-                self.native, halves, self._seed, self._round, int(self.limits.most_classes)
+                self.native, halves, self.settings.seed, self._round, int(self.settings.most_classes)
             )
             cost += price(halves=halves, sets=found["sets"])
             if found["is_complete"]:
@@ -127,7 +122,6 @@ class Search:
         self.outcomes.evaluate()
         cost += price(outcomes=(self.native.evaluated[0] - before) * self.tosses)
         stratum.add(halves, found, self.outcomes)
-        stratum.cost += cost
         self.spent += cost
         self._sums.pop(stratum, None)
 

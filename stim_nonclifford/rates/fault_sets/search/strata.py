@@ -15,12 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...._native import FaultSetStudy
-from ....base.arrays import Floats, Integers, Words
-
-Numbers = npt.NDArray[np.uint32]
+from ....base.arrays import Floats, Integers, Numbers, Words
 
 KEPT, WRONG = 0, 1
 """Columns of sums over fault sets: probability of being kept, and of being kept and wrong."""
@@ -86,9 +83,8 @@ class OutcomeClasses:
 class StratumSums:
     """Sums over the fault sets of a stratum, with their variances."""
 
-    passing: float = 0.0  # of the sets that pass the noise-only checks: P(these mechanisms act, no other one)
-    kept: float = 0.0  # the part of it that is kept
-    wrong: float = 0.0  # the part of it that is kept and wrong
+    kept: float = 0.0
+    wrong: float = 0.0  # kept and wrong
     # shape (2, 2): of the estimates of ``kept`` and ``wrong``; 0 if all are known
     covariance: Floats = field(default_factory=lambda: np.zeros((2, 2)))
     missed: float = 0.0  # the largest event of a sample that may have been missed, in the sum asked for
@@ -125,7 +121,7 @@ class EnumeratedSets:
         """The sums, as probabilities of sets whose odds count ``factor``."""
         values = factor * outcomes.probabilities[self.classes]
         kept, wrong = (product_sum(self._odds, values[:, column]) for column in (KEPT, WRONG))
-        return StratumSums(factor * self.passing, kept, wrong)
+        return StratumSums(kept, wrong)
 
     def coefficients(self, num_classes: int) -> Floats:
         """The total odds of the sets by outcome class: shape (num_classes,)."""

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.rates.code_circuits import CIRCUITS, color_code, t_state_circuit, toric
-from stim_nonclifford.rates.estimation.limits import Limits
+from stim_nonclifford.rates.estimation.limits import Settings
 
 from ....support.rates.fault_set_cases import SIGMAS, estimate
 
@@ -32,8 +32,8 @@ def test_the_steane_code() -> None:
     assert circuit.fault_distance(postselection_mask="all").value == 2
 
 
-class UpToThree(Limits):
-    """Limits under which only sets of up to three mechanisms are enumerated."""
+class UpToThree(Settings):
+    """Settings under which only sets of up to three mechanisms are enumerated."""
 
     def may_enumerate(self, weight: int, steps: float, classes: float) -> bool:
         return weight <= 3
@@ -42,7 +42,7 @@ class UpToThree(Limits):
 def test_what_was_not_looked_at_is_part_of_the_error() -> None:
     """Seed 1. Three mechanisms tell far more than was asked for; four are left out."""
     circuit = t_state_circuit(toric(3), "biased", 3e-3)
-    exact = estimate(circuit, Limits(1e-3), 1)
+    exact = estimate(circuit, Settings(1e-3), 1)
     found = estimate(circuit, UpToThree(0.3), 1)
     assert exact.relative_error < 1e-4
     assert [(each.most_faults, each.method) for each in found.strata[-2:]] == [

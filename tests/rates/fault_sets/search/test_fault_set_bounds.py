@@ -9,10 +9,10 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.fault_sets.interface import search_of
-from stim_nonclifford.rates.fault_sets.search.allocation import enumerate_to
+from stim_nonclifford.rates.estimation.limits import Settings
 from stim_nonclifford.rates.fault_sets.search.search import Search
+
+from ....support.rates.fault_set_cases import enumerate_to, search_of
 
 ROUNDING = 1 + 1e-9
 
@@ -34,7 +34,7 @@ def random_circuit(seed: int, num_qubits: int = 7, num_errors: int = 12) -> snc.
 
 
 def search_for(circuit: snc.Circuit) -> Search:
-    return search_of(planned(circuit, "all", None).plan(), Limits(), 0, 1, progress=False)
+    return search_of(planned(circuit, "all", None).plan(), Settings())
 
 
 @cache
@@ -89,8 +89,7 @@ def test_what_is_known_makes_bounds_smaller() -> None:
 def test_threads_do_not_matter() -> None:
     plan = planned(snc.Circuit(cultivation_circuit(distance=3, p=1e-3)), "all", None).plan()
     one, three = (
-        search_of(plan, Limits(), 0, threads, progress=False).native.bounds(np.ones(1), 0.0)
-        for threads in (1, 3)
+        search_of(plan, Settings(threads=threads)).native.bounds(np.ones(1), 0.0) for threads in (1, 3)
     )
     for name in ("passing", "most"):
         np.testing.assert_array_equal(one[name], three[name])

@@ -14,8 +14,8 @@ from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.estimation import limits as limits_module
-from stim_nonclifford.rates.estimation.limits import Deadline, Limits
-from stim_nonclifford.rates.fault_sets.interface import estimate_rates, search_of
+from stim_nonclifford.rates.estimation.limits import Deadline, Settings
+from stim_nonclifford.rates.fault_sets.interface import estimate_rates
 from stim_nonclifford.rates.fault_sets.search import search as search_module
 from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, native_search
@@ -23,7 +23,7 @@ from stim_nonclifford.simulation.engines.time_limit import time_limit
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer, stopped_from_a_thread
-from ....support.rates.fault_set_cases import estimate
+from ....support.rates.fault_set_cases import estimate, search_of
 
 MANY = 2**62
 
@@ -52,9 +52,9 @@ def joined(study: _native.FaultSetStudy, draws: int) -> dict[str, Any]:
     return study.join(left, right, counts, 3, 1, 10**6)
 
 
-def enumerated_search(distance: int, limits: Limits, weights: int = 3) -> search_module.Search:
+def enumerated_search(distance: int, settings: Settings, weights: int = 3) -> search_module.Search:
     """So many weights are enumerated."""
-    known = search_of(cultivation(distance)[0], limits, 1, 1, False)
+    known = search_of(cultivation(distance)[0], settings)
     for weight in range(weights):
         known.enumerate(weight, MANY)
     return known
@@ -119,7 +119,7 @@ def test_max_seconds() -> None:
 
 def test_a_join_that_takes_too_long_is_dropped() -> None:
     """What was found before is left, and the search ends."""
-    known = enumerated_search(3, Limits())
+    known = enumerated_search(3, Settings(seed=1))
     joins = known.joined(range(3, 4))
     known.sample(joins, 20_000)
     found = known.sums(joins)
@@ -156,7 +156,7 @@ def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch:
     monkeypatch.setattr(search_module, "native_search", lambda *_: study)
     monkeypatch.setattr(limits_module, "time", study)
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
-    found = estimate(circuit, Limits(0.04, max_seconds=10.0), 1)
+    found = estimate(circuit, Settings(0.04, max_seconds=10.0), 1)
     assert [share.method == "enumerated" for share in found.strata[:4]] == [True, True, True, False]
     assert abs(found.logical_error_rate - 8.982790954e-7) < 5 * found.standard_error
     assert found.standard_error < 0.05 * found.logical_error_rate
@@ -267,9 +267,9 @@ def test_python_runs_while_a_study_works() -> None:
 def test_time_counts_from_the_call() -> None:
     """Of a thousand seconds that are over, nothing is left for samples of weights that are not enumerated."""
     asked = [planned(Circuit(cultivation_circuit(3, p=1e-3)), "all", None)]
-    now, limits = time.monotonic(), Limits(0.01, max_seconds=1000)
+    now, settings = time.monotonic(), Settings(0.01, max_seconds=1000, seed=1)
     in_time, late = (
-        estimate_rates(asked, limits, 1, 1, False, Deadline(limits.max_seconds, begin))[0]
+        estimate_rates(asked, settings, Deadline(settings.max_seconds, begin))[0]
         for begin in (now, now - 2000)
     )
     assert late.seconds > 2000

@@ -8,14 +8,13 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.fault_sets.interface import search_of
+from stim_nonclifford.rates.estimation.limits import Settings
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ....support.laws.exact import mask
 from ....support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
-from ....support.rates.fault_set_cases import rate_of_anything
+from ....support.rates.fault_set_cases import rate_of_anything, search_of
 
 MAX_MECHANISMS = 14
 
@@ -110,7 +109,7 @@ def test_sets_are_smaller_where_mechanisms_exclude_each_other() -> None:
     circuit += snc.Circuit("DETECTOR rec[-1]\nDETECTOR rec[-3]\nOBSERVABLE_INCLUDE(0) rec[-2]")
     plan = plan_of(circuit.to_stim(), np.ones(2, dtype=np.bool_), np.zeros(1, dtype=np.bool_))
     assert (plan.sites >= 0).sum() == 4
-    assert len(search_of(plan, Limits(), 1, 1, progress=False).bounds) == 3
+    assert len(search_of(plan, Settings(seed=1)).bounds) == 3
     found = circuit.logical_error_rate(postselection_mask="all", seed=1)
     # D0 sees X2 and Y2; D1 sees Y0 and Y2. So X0 alone is kept and wrong.
     assert found.kept == pytest.approx((1 - 0.1 - 0.2) * (1 - 0.2))

@@ -11,9 +11,9 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.rates.estimation.interval import interval_of_weighted_sum
-from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.fault_sets.interface import search_of
-from stim_nonclifford.rates.fault_sets.search.allocation import enumerate_to
+from stim_nonclifford.rates.estimation.limits import Settings
+
+from ....support.rates.fault_set_cases import enumerate_to, search_of
 
 REPETITIONS = 3000
 COVERAGE = 0.95
@@ -49,7 +49,7 @@ def coverage_of_counts(
 @pytest.mark.parametrize("weight", [2, 3])
 def test_sets_of_cultivation(weight: int) -> None:
     circuit = snc.Circuit(cultivation.cultivation_circuit(distance=3, p=1e-3))
-    known = search_of(planned(circuit, "all", None).plan(), Limits(), 0, 1, progress=False)
+    known = search_of(planned(circuit, "all", None).plan(), Settings())
     enumerate_to(known, weight)
     exact = known.enumerated[weight]
     probabilities = known.outcomes.probabilities[:, 1]

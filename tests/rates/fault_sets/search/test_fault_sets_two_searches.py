@@ -12,9 +12,9 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.budget.malignant_sets import BudgetBasis
-from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, rate_of, search_of
-from stim_nonclifford.rates.fault_sets.search.allocation import Allocation, enumerate_to
+from stim_nonclifford.rates.estimation.limits import Settings
+from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, rate_of
+from stim_nonclifford.rates.fault_sets.search.allocation import Allocation
 from stim_nonclifford.rates.fault_sets.search.estimate import Estimate
 from stim_nonclifford.rates.fault_sets.search.mechanisms import decided_by_faults, mechanisms_of
 from stim_nonclifford.rates.fault_sets.search.search import Search
@@ -26,6 +26,8 @@ from ....support.rates.fault_set_cases import (
     SIGMAS,
     assert_sampled_weights_equal_exact_ones,
     covers,
+    enumerate_to,
+    search_of,
 )
 
 # The observable is flipped without any fault; a fair coin decides about the first detector.
@@ -64,11 +66,11 @@ def is_decided(circuit: str) -> bool:
     return decided_by_faults(plan, mechanisms_of(plan))
 
 
-def one_search(asked: PlannedCircuit, limits: Limits) -> tuple[LogicalErrorRate, BudgetBasis]:
-    search = search_of(asked.plan(), limits, 0, 1, progress=False)
+def one_search(asked: PlannedCircuit, settings: Settings) -> tuple[LogicalErrorRate, BudgetBasis]:
+    search = search_of(asked.plan(), settings)
     Allocation(search).run()
     known = Estimate([search])
-    return rate_of(known, 1, limits.relative_error), BudgetBasis(known, asked.compiled, asked.plan())
+    return rate_of(known, 1, settings.relative_error), BudgetBasis(known, asked.compiled, asked.plan())
 
 
 def joined(circuit: snc.Circuit, seed: int, column: int | None) -> Search:
@@ -76,7 +78,7 @@ def joined(circuit: snc.Circuit, seed: int, column: int | None) -> Search:
     plan = planned(circuit, "all", None).plan()
     mechanisms = mechanisms_of(plan)
     model = mechanisms.with_flipped_observable() if column == WRONG else mechanisms
-    search = Search(plan, model, Limits(), seed, 1, lambda _: None, column)
+    search = Search(plan, model, Settings(seed=seed), column)
     enumerate_to(search, 2)
     for weight in range(3, 15):
         stratum = search.joined(range(weight, weight + 1))
@@ -138,7 +140,7 @@ def test_equals_one_search(circuit: snc.Circuit) -> None:
     assert decided_by_faults(plan, mechanisms_of(plan))
     found, (expected, basis) = (
         circuit.logical_error_rate(seed=1, relative_error=2e-3, postselection_mask="all"),
-        one_search(asked, Limits(relative_error=2e-3)),
+        one_search(asked, Settings(relative_error=2e-3)),
     )
     assert found.kept == pytest.approx(expected.kept, rel=1e-7)
     # Of what was looked at: the bound of what was not is part of the standard errors of the rates.

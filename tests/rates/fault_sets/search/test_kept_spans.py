@@ -11,11 +11,11 @@ import stim_nonclifford as snc
 from stim_nonclifford import _native
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import INJECTION_CHOICES, cultivation_circuit
-from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.fault_sets.interface import search_of
+from stim_nonclifford.rates.estimation.limits import Settings
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, native_search
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
+from ....support.rates.fault_set_cases import search_of
 from ....support.seeds import slow
 
 Words = npt.NDArray[np.uint64]
@@ -141,7 +141,7 @@ def test_where_coefficients_are_needed(text: str, reason: str) -> None:
 
 def test_most_sets_are_not_stored() -> None:
     plan = planned(snc.Circuit(cultivation_circuit(5, p=1e-3)), "all", None).plan()
-    search = search_of(plan, Limits(), 3, 1, progress=False)
+    search = search_of(plan, Settings(seed=3))
     for weight in range(4):
         assert search.enumerate(weight, 1e12)
     joins = search.joined(range(4, 5))
@@ -158,5 +158,5 @@ def test_most_sets_are_not_stored() -> None:
 @pytest.mark.parametrize(("distance", "gate", "is_told"), [(5, "T", True), (7, "T", True), (5, "S", False)])
 def test_plans_whose_sets_are_told_by_spans(distance: int, gate: str, is_told: bool) -> None:
     circuit = snc.Circuit(cultivation_circuit(distance, p=1e-3, gate=gate))  # type: ignore[arg-type]
-    search = search_of(planned(circuit, "all", None).plan(), Limits(), 0, 1, progress=False)
+    search = search_of(planned(circuit, "all", None).plan(), Settings())
     assert search.native.tells_kept == is_told

@@ -6,7 +6,7 @@ sampler whose importance weights are 1% too large fails.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -15,11 +15,13 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.estimation.limits import Limits
-from stim_nonclifford.rates.fault_sets.interface import estimate_rates, search_of
+from stim_nonclifford.rates.estimation.limits import Settings
+from stim_nonclifford.rates.fault_sets.interface import estimate_rates
 from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.joins import Join, JoinedSets, _tail
 from stim_nonclifford.rates.fault_sets.search.search import Search
+
+from ....support.rates.fault_set_cases import search_of
 
 SIGMAS = 6.0
 """Student's t of 39 degrees of freedom exceeds 6 less than once in 10^6 times; the seeds are fixed."""
@@ -38,14 +40,14 @@ def thinned() -> snc.Circuit:
 
 def enumerated() -> Search:
     """Weights 0 to 3 enumerated."""
-    search = search_of(planned(thinned(), "all", None).plan(), Limits(), 3, 1, progress=False)
+    search = search_of(planned(thinned(), "all", None).plan(), Settings(seed=3))
     for weight in range(4):
         assert search.enumerate(weight, 1e12)
     return search
 
 
 def joins_of(search: Search, weights: range) -> JoinedSets:
-    return JoinedSets(weights, search.masses, 1.0, len(search.mechanisms.odds), search.limits)
+    return JoinedSets(weights, search.masses, 1.0, len(search.mechanisms.odds), search.settings)
 
 
 def assert_has_mean(
@@ -58,7 +60,7 @@ def assert_has_mean(
     expected *= search.factor
     found, pulls = [], []
     for seed in range(SAMPLES):
-        search._seed = seed
+        search.settings = replace(search.settings, seed=seed)
         stratum = new()
         for each in draws:
             search.sample(stratum, each)
@@ -94,7 +96,7 @@ def complete_graph(p: float) -> snc.Circuit:
 def test_joins(weights: range) -> None:
     """Sums over all cycles of three and four edges."""
     p = 3e-2
-    search = search_of(planned(complete_graph(p), "all", None).plan(), Limits(), 3, 1, progress=False)
+    search = search_of(planned(complete_graph(p), "all", None).plan(), Settings(seed=3))
     assert search.enumerate(0, 1e9)
     words = np.array([1 << a | 1 << b for a, b in EDGES])
     outputs = np.array(
@@ -112,7 +114,7 @@ def test_joins(weights: range) -> None:
     assert math.sqrt(np.mean(np.square(pulls))) > 0.5
     joins = joins_of(search, weights)
     search.sample(joins, 1000)
-    assert search.sums(joins).passing == pytest.approx(search.sums(joins).kept)
+    assert search.factor * joins.passing == pytest.approx(search.sums(joins).kept)
 
 
 def elementary(odds: np.ndarray, size: int) -> float:
@@ -171,11 +173,11 @@ def test_more_joins_leave_less_missed() -> None:
 
 
 @dataclass(frozen=True)
-class FewEnumerated(Limits):
-    """Limits under which only the first weights are enumerated."""
+class FewEnumerated(Settings):
+    """Settings under which only the first weights are enumerated."""
 
     def may_enumerate(self, weight: int, steps: float, classes: float) -> bool:
-        """See ``Limits``."""
+        """See ``Settings``."""
         return weight <= 2
 
 
@@ -204,7 +206,7 @@ def test_estimates_that_end_the_search_themselves() -> None:
     """
     p, runs = 3e-2, 60
     asked, exact = planned(complete_graph(p), "all", None), cycle_rate(p)
-    found = [estimate_rates([asked], FewEnumerated(0.1), seed, 1, False)[0] for seed in range(runs)]
+    found = [estimate_rates([asked], FewEnumerated(0.1, seed=seed))[0] for seed in range(runs)]
     values = np.array([each.logical_error_rate for each in found])
     errors = np.array([each.standard_error for each in found])
     assert abs(np.mean((values - exact) / errors)) < 0.65

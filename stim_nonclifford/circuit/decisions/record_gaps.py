@@ -10,10 +10,10 @@ import stim
 
 from ...base.arrays import Bytes, Floats
 from ...base.probabilities import exactly_one
-from .decoders import RateDecoder
-from .distinct_rows import DistinctRows
-from .kept_shot_decoding import CheckedDecoder
-from .matching.matching_graph import DECIBEL, ERROR_LINE
+from ...rates.decoding.decoders import RateDecoder
+from ...rates.decoding.distinct_rows import DistinctRows
+from ...rates.decoding.kept_shot_decoding import CheckedDecoder
+from ...rates.decoding.matching.matching_graph import DECIBEL, ERROR_LINE
 
 
 class RecordGaps:

@@ -113,7 +113,8 @@ class Trajectory final : public TrajectoryRunner {
     // Whether the shot is kept.
     bool follow() {
         draw_events();
-        // On the path, the first events may happen to qubits that do not matter: in cultivation with relaxation, a quarter of the places.
+        // The first events may happen to qubits that do not matter on the path. Without them, cultivation of d=3 with relaxation takes 3/4
+        // of the time.
         const auto first = std::ranges::find_if(events_, [&](const Event& event) { return !is_idle_[event.place]; });
         if (first == events_.end() && path_end_ != nullptr) return end_on_path();
         begin_at(first == events_.end() ? static_cast<uint32_t>(program_.steps.size()) : program_.places[first->place].step);
@@ -127,7 +128,8 @@ class Trajectory final : public TrajectoryRunner {
     bool passes() const {
         return std::ranges::none_of(program_.outputs.postselected, [&](uint32_t number) { return output(number); });
     }
-    // The same for a shot that stays on the path without noise, on which no coin changes an output.
+    // The same for a shot that stays on the path without noise, on which no coin changes an output. Most shots of a surface code of d=3
+    // with relaxation are such.
     bool end_on_path() {
         work_.skipped_steps += path_end_->step;
         if (!path_passes_) return false;
@@ -169,10 +171,9 @@ class Trajectory final : public TrajectoryRunner {
         const size_t words = flip_words();
         flips_.assign(words, 0);
         for (uint32_t k = 0; k < checkpoint.num_coins; ++k) {
-            // A mask instead of a branch, which would be unpredictable.
-            const uint64_t mask = -uint64_t{coin(path_coins_[k])};
+            if (!coin(path_coins_[k])) continue;
             const uint64_t* const flips = checkpoint.coin_flips.data() + k * words;
-            for (size_t w = 0; w < words; ++w) flips_[w] ^= mask & flips[w];
+            for (size_t w = 0; w < words; ++w) flips_[w] ^= flips[w];
         }
         const auto for_each_bit = [&](size_t first, size_t end, auto use) {
             for (size_t w = first; w < end; ++w)
@@ -193,6 +194,7 @@ class Trajectory final : public TrajectoryRunner {
         for (size_t k = 0; k < is_idle_.size(); ++k) is_idle_[k] &= program_.places[k].step <= checkpoints_.back().step;
         store_end();
     }
+
     void store_end() {
         const Checkpoint& last = checkpoints_.back();
         if (last.step != program_.steps.size() || program_.outputs.by_records) return;

@@ -396,17 +396,14 @@ void TrajectoryProgram::add_relaxation(const CircuitStep& step, uint32_t qubit) 
     if (place.probability > 0) places.push_back(place);
 }
 
+// In a circuit with leakage, a meeting follows each relaxation: then none precedes a reset.
 void TrajectoryProgram::note_resets() {
     using Kind = TrajectoryStepKind;
     std::vector<uint8_t> is_reset_next(num_qubits, 1);  // or nothing
     auto place = places.rbegin();
     const auto note_places = [&](size_t step) {
-        for (; place != places.rend() && place->step == step; ++place) {
-            const std::span qubits(targets.data() + place->first, place->size);
-            if (place->kind == NoiseKind::relaxation) place->precedes_reset = is_reset_next[qubits[0]] != 0;
-            if (place->kind == NoiseKind::leaking_from_ones)
-                for (const uint32_t qubit : qubits) is_reset_next[qubit] = 0;
-        }
+        for (; place != places.rend() && place->step == step; ++place)
+            if (place->kind == NoiseKind::relaxation) place->precedes_reset = is_reset_next[targets[place->first]] != 0;
     };
     note_places(steps.size());
     for (size_t k = steps.size(); k-- > 0; note_places(k)) {
@@ -416,7 +413,6 @@ void TrajectoryProgram::note_resets() {
             case Kind::observable:
                 break;
             case Kind::skip:
-            case Kind::absence:
             case Kind::accept:
             case Kind::end_block:
                 std::ranges::fill(is_reset_next, 0);

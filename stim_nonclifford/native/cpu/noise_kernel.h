@@ -197,27 +197,44 @@ class Readouts {
             plan_.event_readouts.flip(static_cast<size_t>(mechanism), bits_.data());
     }
     void add_leakage(int32_t number) { plan_.leakage_readouts.flip(static_cast<size_t>(number), bits_.data()); }
-    // After all else, calls flip(mechanism) for the decays of records that differ from what they decay to.
+    // After all else, calls flip(mechanism, differs) for each decay of a record, and whether it differs from what it decays to.
     template <typename Flip>
     void follow_decays(uint64_t seed, uint64_t block, uint16_t shot, Flip flip) {
-        for_each_flipped_coin(plan_.num_coins, seed, block, shot, [&](uint32_t coin) { plan_.coin_readouts.flip(coin, bits_.data()); });
-        for_each_flipped_coin(
-            plan_.num_hidden_coins, seed, block, shot, [&](uint32_t coin) { plan_.hidden_coins.flip(coin, bits_.data()); },
-            Stream::readouts);
-        std::sort(decays_.begin(), decays_.end());
+        // A shot has few decays: only the coins are looked at that these depend on.
+        const auto is_set = [&](uint32_t bit) {
+            uint64_t own = bits_[bit / 64] >> (bit % 64) & 1;
+            for (uint32_t k = plan_.first_coin_parts[bit]; k < plan_.first_coin_parts[bit + 1]; ++k)
+                own ^= static_cast<uint64_t>(std::popcount(coin_word(seed, block, shot, plan_.coin_parts[k].word) & plan_.coin_parts[k].mask));
+            return (own & 1) != 0;
+        };
+        if (plan_.decays_interact) std::sort(decays_.begin(), decays_.end());
         for (const int32_t decay : decays_) {
-            const auto is_set = [this](uint32_t bit) { return bit_is_set(bits_.data(), bit); };
-            if (!readout_differs(plan_.readout_predecessors.data(), decay - plan_.first_readout_decay, is_set)) continue;
-            flip(decay);
-            plan_.event_readouts.flip(static_cast<size_t>(decay), bits_.data());
+            const bool differs = readout_differs(plan_.readout_predecessors.data(), decay - plan_.first_readout_decay, is_set);
+            flip(decay, differs);
+            if (plan_.decays_interact && differs) plan_.event_readouts.flip(static_cast<size_t>(decay), bits_.data());
         }
     }
 
    private:
+    // A word of the coins of a shot, of which the hidden ones are the last.
+    uint64_t coin_word(uint64_t seed, uint64_t block, uint16_t shot, uint32_t word) {
+        const uint32_t words = words_for(plan_.num_coins);
+        if (word < words) return random_word(seed, Stream::coins, block, uint64_t{shot} * words + word);
+        // Mostly, the words of a draw are of four shots: the next ones need them, too.
+        const uint64_t number = uint64_t{shot} * words_for(plan_.num_hidden_coins) + (word - words);
+        if (number / words_per_draw != drawn_) {
+            drawn_ = number / words_per_draw;
+            words_ = random_words(seed, Stream::readouts, block, drawn_);
+        }
+        return words_[number % words_per_draw];
+    }
+
     const Plan& plan_;
     std::vector<uint64_t>& bits_;
     std::vector<int32_t>& decays_;
     bool is_needed_ = false;
+    uint64_t drawn_ = UINT64_MAX;  // which draw of hidden coins `words_` has
+    DrawnWords words_{};
 };
 
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
@@ -251,7 +268,10 @@ template <uint32_t W>
     if (follow_leakage(leakage, states, seed, block * block_shots + shot, count, acting, is_set, flip))
         row[0] |= 1;
     else if (needs_readouts)
-        readouts.follow_decays(seed, block, shot, [&](int32_t decay) { flip_by(plan.effects.words, decay); });
+        readouts.follow_decays(seed, block, shot, [&](int32_t decay, bool differs) {
+            // A mask instead of a branch, which would be unpredictable.
+            for (uint32_t w = 0; w < W; ++w) row[w] ^= -uint64_t{differs} & plan.effects.words[static_cast<size_t>(decay) * W + w];
+        });
 }
 
 // Rows of W words, kept in registers.
@@ -363,7 +383,9 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
             if (follow_leakage(leakage, states, seed, block * block_shots + shot, count, acting, is_set, flip))
                 row[0] |= 1;
             else if (needs_readouts)
-                readouts.follow_decays(seed, block, shot, [&](int32_t decay) { plan.effects.flip(static_cast<size_t>(decay), row); });
+                readouts.follow_decays(seed, block, shot, [&](int32_t decay, bool differs) {
+                    if (differs) plan.effects.flip(static_cast<size_t>(decay), row);
+                });
         }
         uint64_t fired = 0;
         for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];

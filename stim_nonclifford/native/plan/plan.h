@@ -71,6 +71,11 @@ struct Plan {
     std::vector<uint64_t> readout_constant;
     std::vector<int32_t> readout_predecessors;
     RowTable event_readouts, coin_readouts, leakage_readouts, hidden_coins;
+    // The tables of both kinds of coins once more, by bit of a readout: the parts of the words of a shot's coins that flip it. Words of
+    // hidden coins follow the others.
+    std::vector<uint32_t> first_coin_parts;  // [num_readout_decays + 1]
+    std::vector<WordFlip> coin_parts;
+    bool decays_interact = false;  // whether some decay flips bits of readouts that others look at
 
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
     OperationList operations;

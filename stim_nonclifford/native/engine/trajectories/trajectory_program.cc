@@ -138,6 +138,7 @@ TrajectoryProgram::TrajectoryProgram(const Program& program, TrajectoryOutputs w
     }
     first_turn_decision = num_decisions;
     num_decisions += 2 * static_cast<uint32_t>(turns.num_variables());
+    note_resets();
     add_classes();
 }
 
@@ -393,6 +394,42 @@ void TrajectoryProgram::add_relaxation(const CircuitStep& step, uint32_t qubit) 
     }
     place.probability = std::min(1.0, place.weights[0] + place.weights[1] + place.weights[2]);
     if (place.probability > 0) places.push_back(place);
+}
+
+// In a circuit with leakage, a meeting follows each relaxation: then none precedes a reset.
+void TrajectoryProgram::note_resets() {
+    using Kind = TrajectoryStepKind;
+    std::vector<uint8_t> is_reset_next(num_qubits, 1);  // or nothing
+    auto place = places.rbegin();
+    const auto note_places = [&](size_t step) {
+        for (; place != places.rend() && place->step == step; ++place)
+            if (place->kind == NoiseKind::relaxation) place->precedes_reset = is_reset_next[targets[place->first]] != 0;
+    };
+    note_places(steps.size());
+    for (size_t k = steps.size(); k-- > 0; note_places(k)) {
+        const TrajectoryStep& step = steps[k];
+        switch (step.kind) {
+            case Kind::detector:
+            case Kind::observable:
+                break;
+            case Kind::skip:
+            case Kind::accept:
+            case Kind::end_block:
+                std::ranges::fill(is_reset_next, 0);
+                break;
+            case Kind::rotate:
+            case Kind::turn:
+            case Kind::measure:
+            case Kind::reset:
+            case Kind::feedback:
+            case Kind::correlated_error:
+            case Kind::expectation:
+                for (uint32_t f = step.first; f < step.end; ++f) is_reset_next[factors[f].qubit] = step.kind == Kind::reset;
+                break;
+            default:
+                for (uint32_t t = step.first; t < step.end; ++t) is_reset_next[targets[t]] = 0;
+        }
+    }
 }
 
 void TrajectoryProgram::add_classes() {

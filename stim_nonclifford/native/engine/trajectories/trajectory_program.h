@@ -92,6 +92,7 @@ struct NoisePlace {
     NoiseKind kind;
     bool is_loss = false;
     bool is_inverted = false;     // the record of a misread outcome
+    bool precedes_reset = false;  // of a relaxation: what acts on its qubit next is a reset, or nothing
     uint32_t step;                // the event happens before this one
     uint32_t number = 0;          // of the channel; of the chain; of the record
     uint32_t first = 0, size = 0;  // of its targets
@@ -169,6 +170,7 @@ class TrajectoryProgram {
     void add_relaxation(const CircuitStep& step, uint32_t qubit);
     void end_block(uint32_t line);
     TrajectoryStep& add_step(TrajectoryStepKind kind, uint32_t line);
+    void note_resets();
     void add_classes();
 
     // What has begun and not ended: a skip, or attempts with the steps that accept one.

@@ -1,5 +1,7 @@
 """Checkpoints of the trajectory engine: they change no shot, and go on behind coins."""
 
+import re
+
 import numpy as np
 import pytest
 import stim
@@ -13,8 +15,9 @@ SHOTS = 3000
 
 
 def without_checkpoints(circuit: snc.Circuit) -> snc.Circuit:
-    """The circuit in which something always happens at the beginning, to a qubit of its own."""
-    return snc.Circuit(f"AMPLITUDE_DAMPING(1) {circuit.num_qubits}\n{circuit}")
+    """The circuit in which something always happens at the beginning, to a qubit of its own that matters."""
+    qubit = circuit.num_qubits
+    return snc.Circuit(f"X {qubit}\nAMPLITUDE_DAMPING(1) {qubit}\nX {qubit}\n{circuit}")
 
 
 def assert_same_shots(circuit: snc.Circuit, seed: int) -> None:
@@ -75,6 +78,34 @@ def test_a_shot_without_an_event_is_not_followed() -> None:
     sampler.sample(1000)
     found = sampler.statistics()
     assert found["engine"] == "trajectory"
+    assert found["skipped_steps"] > 100 * found["steps"]
+
+
+IDLE = (
+    "MX 0\nAMPLITUDE_DAMPING(0.4) 0 1\nRX 0\nCX 0 1\nT 1\nM 1 0\nAMPLITUDE_DAMPING(0.3) 0 1\nAMPLITUDE_DAMPING(0.3) 0",
+    "H 0\nCX 0 1\nAMPLITUDE_DAMPING(0.5) 0\nR 0\nM 0 1",  # entangled
+    "H 0 1\nT 0\nCX 0 1\nTHERMAL_RELAXATION(0.4, 0.25) 0 1\nR 0\nMX 1\nTHERMAL_RELAXATION(0.4, 0.25) 1\nRX 1\nMX 0 1",
+    "X 0 1\nAMPLITUDE_DAMPING(0.5) 1\nLEAKAGE_FROM_11(0.5) 0 1\nR 1\nM 0 1",
+    "X 0\nLEAKAGE(0.3) 0 1\nAMPLITUDE_DAMPING(0.5) 0 1\nDEPOLARIZE2(0.3) 0 1\nR 0\nCX 0 1\nM 0 1",
+    "H 0\nM 0\nX 1\nAMPLITUDE_DAMPING(0.5) 1\nREPEAT[IF rec[-1]] 1 {\nR 1\nAMPLITUDE_DAMPING(0.5) 0\nR 0\n}\nM 0 1",
+)
+
+
+@pytest.mark.parametrize("text", IDLE)
+def test_events_before_resets_have_no_effect(text: str) -> None:
+    """A Z before each reset, and at the end, takes no random number; with it, all events are followed."""
+    followed = re.sub(r"(?m)^RX? (\d)$", r"Z \1\n\g<0>", text) + "\nZ 0 1"
+    circuits = [snc.Circuit(text), snc.Circuit(followed)]
+    samplers = [each.compile_sampler(seed=2, engine="trajectory") for each in circuits]
+    np.testing.assert_array_equal(*(each.sample(SHOTS) for each in samplers))
+
+
+def test_events_before_resets_are_not_followed() -> None:
+    text = "\n".join(["MX 0", "AMPLITUDE_DAMPING(0.4) 0", "RX 0", "H 1", *["S 0 1"] * 50, "M 1"])
+    sampler = snc.Circuit(text).compile_sampler(seed=1, engine="trajectory")
+    sampler.sample(1000)
+    found = sampler.statistics()
+    assert found["structural_events"] > 300
     assert found["skipped_steps"] > 100 * found["steps"]
 
 

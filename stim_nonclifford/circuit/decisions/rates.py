@@ -22,9 +22,9 @@ from ...rates.decoded_rates.questions import DecodingProblem
 from ...rates.decoding.decoders import RateDecoder, decompositions
 from ...rates.decoding.kept_shot_decoding import KeptShotDecoding
 from ...simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from ...simulation.compiler.algebra.gf2 import mask_of
+from ...simulation.compiler.algebra.gf2 import mask_of, ones
 from ...simulation.decisions import Branch, branches_of, is_switched
-from ...simulation.engines import EngineOptions, PackedBits, likely_outputs
+from ...simulation.engines import EngineOptions, PackedBits, likely_outputs, reference_detectors
 from ...simulation.logical_errors.noiseless_outputs import has_small_angles, random_outputs
 from ...simulation.logical_errors.refusals import check_logical_errors
 from ...simulation.sampling.rows import columns
@@ -33,10 +33,9 @@ from .end import DecodedEnd
 from .sampling import DecisionSampling
 from .switched import MOST_BRANCHES, check_decides_branches, choices_of
 
-_NOISELESS_SHOTS, _FEWEST_NOISELESS, _RANDOM = 1 << 12, 16, 0.1
-"""Shots without noise that show the values of observables, how many must make the choices that depend on
-chance, and the part with the rarer value from which on an observable is refused. Doubled, all three, it takes
-twice the time, and an observable may be wrong without noise in twice as many shots."""
+_NOISELESS_SHOTS, _RANDOM = 1 << 12, 0.1
+"""Shots without noise that show whether observables are random, and the part of those with some choices of
+blocks that may be wrong. Doubled, both, that takes twice the time, and fewer circuits are refused."""
 
 Bools = npt.NDArray[np.bool_]
 
@@ -63,19 +62,13 @@ def decided_question(
     if switched:
         check_decides_branches(circuit, loop_decoder)
     branches = list(_branches(circuit)) if switched else [Branch(circuit, (), (), (), ())]
-    symptoms = []
-    known, values = 0, 0  # the outputs of any branch so far, and their values without noise
-    for branch in branches:
-        decided = _DecidedBranch(branch, decoder, loop_decoder)
-        symptoms.append(decided.symptoms(postselected))
-        reference, executed = decided.reference, decided.executed
-        if (reference ^ values) & known & executed:
-            raise ValueError(
-                f"{first_conditional_block(circuit)}: a detector or an observable has another value without"
-                " noise if other blocks are executed. Add the records that switch a block to it, so that its"
-                " value is the same; or count errors with compile_detector_sampler."
-            )
-        known, values = known | executed, values | reference & executed
+    reference = None
+    if switched:
+        plain = compile_circuit(without_decisions(circuit), likely_outputs)
+        reference = reference_detectors(plain, DEFAULT_MAX_ACTIVE_COORDINATES)
+    symptoms = [
+        _DecidedBranch(each, decoder, loop_decoder, reference).symptoms(postselected) for each in branches
+    ]
     if switched and postselected.any():
         postselected = np.append(postselected, True)
 
@@ -108,12 +101,13 @@ def _branches(circuit: stim.Circuit) -> Iterator[Branch]:
 class _DecidedBranch:
     """A circuit without blocks that records switch, or one choice of them, with its decoders.
 
-    Attributes:
-        reference: The detectors and observables without noise, of shots that make its choices, as a mask.
-        executed: Its detectors and observables, as a mask: not those of blocks that are left out.
+    Decoders see what noise flips in its circuit. For shots, detectors and observables are flips of the
+    reference sample of the circuit with blocks, as a mask, if it is given.
     """
 
-    def __init__(self, branch: Branch, decoder: RateDecoder, loop_decoder: Any) -> None:
+    def __init__(
+        self, branch: Branch, decoder: RateDecoder, loop_decoder: Any, reference: int | None
+    ) -> None:
         self._branch, self._name, circuit = branch, decoder.name, branch.circuit
         plain = compile_circuit(without_decisions(circuit), likely_outputs)
         plain.check_pauli_noise()
@@ -136,33 +130,29 @@ class _DecidedBranch:
         self._num_detectors = circuit.num_detectors
         self._first_record = circuit.num_detectors + circuit.num_observables
         self._taken = np.array([choice.taken for choice in branch.choices], dtype=np.bool_)
-        self._expected = np.zeros(circuit.num_observables, dtype=np.bool_)
+        self._flipped = np.zeros(self._first_record, dtype=np.bool_)
+        if reference is not None:
+            flipped = (reference ^ self._sampling.reference) & ~mask_of(branch.absent)
+            self._flipped[ones(flipped)] = True
         # All detectors and observables are certain then, so that decoders see nothing in each shot.
         self._is_certain = not has_small_angles(self._passes.plan)
         self._choices_are_random = False
         if branch.choices:
             self._look_without_noise()
-        flips = (self._num_detectors + np.flatnonzero(self._expected)).tolist()
-        self.reference = self._sampling.reference ^ mask_of(flips)
-        self.executed = (1 << self._first_record) - 1 - mask_of(branch.absent)
 
     def _look_without_noise(self) -> None:
-        """Finds the values of observables in shots that make the choices: random records may fix them."""
+        """Looks at observables in shots without noise that make the choices."""
         noiseless = self._passes.run_without_noise(_NOISELESS_SHOTS, np.random.default_rng(0))
         made = self._choices(noiseless)
-        of_chance = (made != made[:1]).any(axis=0)
-        values = self._wrong(noiseless[(made == self._taken)[:, of_chance].all(axis=1)])
-        ones = values.mean(axis=0) if len(values) >= _FEWEST_NOISELESS else np.full(values.shape[1], 0.5)
-        if (np.minimum(ones, 1 - ones) > _RANDOM).any():
+        self._choices_are_random = bool((made != made[:1]).any())
+        wrong = self._wrong(noiseless[(made == self._taken).all(axis=1)])
+        if len(wrong) and wrong.mean(axis=0).max() > _RANDOM:
             raise ValueError(
                 f"Line {self._branch.choices[0].line}: an observable is random without noise where records"
                 f" choose blocks so: {self._branch.name}. Measure the logical qubit in a basis in which its"
                 " state is certain."
             )
-        self._is_certain &= not (values != values[:1]).any()
-        self._choices_are_random = bool(of_chance.any())
-        if self._choices_are_random:
-            self._expected = ones > 0.5
+        self._is_certain &= not wrong.any()
 
     def symptoms(self, postselected: Bools) -> Symptoms:
         """Its errors, and what follows from them, decisions included."""
@@ -170,14 +160,15 @@ class _DecidedBranch:
         is_certain = self._is_certain and not (self._choices_are_random and postselected.any())
         outcomes = DecidedOutcomes(
             self._passes,
-            lambda outputs: self._wrong(outputs) ^ self._expected,
+            self._wrong,
             postselected,
             self._is_random,
             self._name,
             is_certain_without_faults=is_certain,
             chosen=self._chosen if self._branch.choices else None,
+            flipped=self._flipped[: self._num_detectors],
         )
-        num_observables = len(self._expected)
+        num_observables = self._first_record - self._num_detectors
         return symptoms_with_decisions(self._passes.plan, self._num_detectors, num_observables, outcomes)
 
     def _choices(self, outputs: PackedBits) -> Bools:
@@ -197,7 +188,7 @@ class _DecidedBranch:
             raise ValueError(
                 f"The decoder {self._name} discards shots. Count errors with SoftDecodingSampler."
             )
-        return self._end.answers(predictions, obs)[0]
+        return self._end.answers(predictions, obs)[0] ^ self._flipped[self._num_detectors :]
 
     def _is_random(self) -> bool:
         return self._last.is_random or bool(getattr(self._sampling.decoder, "is_random", False))

@@ -417,6 +417,24 @@ OBSERVABLE_INCLUDE(0) rec[-1] rec[-2] rec[-3] rec[-4]
 """A T state that is tried again until its measurement is right, while another qubit waits."""
 
 
+CHOSEN_BY_NOISE = """
+R 0 1 2
+X_ERROR({p}) 0
+M 0
+REPEAT[IF rec[-1]] 1 {{
+    X 1
+    X_ERROR({p}) 1
+}}
+X_ERROR({p}) 2
+M[DECODE] 2
+CX rec[-1] 1
+M 1
+DETECTOR rec[-1] rec[-2] rec[-3]
+OBSERVABLE_INCLUDE(0) rec[-1] rec[-2]
+"""
+"""A block that nothing but noise chooses. It flips the observable, which is wrong then, and no detector."""
+
+
 class NoFlips(sinter.Decoder):  # type: ignore[misc]
     """A decoder that predicts no flip."""
 
@@ -460,6 +478,8 @@ def exact_rate_of_blocks(
         (TELEPORTED, [-1, -2], None, []),
         (TELEPORTED, [-1, -2], 0, [0, 1]),
         (TELEPORTED.replace("S 3", "S 3\n    R_Z(0.1) 3"), [-1, -2], None, []),
+        (CHOSEN_BY_NOISE, [-1, -2], None, []),
+        (CHOSEN_BY_NOISE, [-1, -2], 0, [-1, -2, -3]),
         (RETRIED, [-1, -2, -3, -4], None, []),
         (RETRIED, [-1, -2, -3, -4], 3, [-5]),
     ],
@@ -487,7 +507,7 @@ def test_rates_with_blocks_are_exact(
     assert names == {f"branch {k + 1}" for k in range(len(names))}
     assert len(names) == (3 if text == RETRIED else 2)
     shares = {name: sum(r.kept_and_wrong for r in found.strata if r.name.startswith(name)) for name in names}
-    assert max(shares.values()) < 0.95 * found.kept_and_wrong
+    assert (max(shares.values()) < 0.95 * found.kept_and_wrong) == (text != CHOSEN_BY_NOISE)
 
 
 def test_what_rates_with_blocks_refuse() -> None:
@@ -502,7 +522,8 @@ def test_what_rates_with_blocks_refuse() -> None:
     refused(block * 7 + end, r"Line 4: .*more than 64 circuits.*compile_detector_sampler", ResourceLimitError)
     refused("RX 0\n" + block + end, r"detector D0 is random without noise.*blocks so: line 5: no")
     refused(block + "RX 2\n" + end, "an observable is random without noise")
-    refused(block.replace("M 1", "X 2") + end, "another value without noise if other blocks")
+    random = "RX 0\nM 0\nREPEAT[IF rec[-1]] 1 {\n    X 2\n}\n"
+    refused(random + end, "an observable is random without noise where records choose blocks so: line 3: yes")
     refused(block + end, r"Line 4: .*confidence=True is not available.*switch", confidence=True)
     refused(block + end, "has no DECODE", loop_decoder="pymatching")
     found = snc.Circuit(block + "X_ERROR(0.2) 2\n" + end).logical_error_rate(decoder="pymatching", seed=1)

@@ -32,7 +32,8 @@ class DecidedOutcomes(Outcomes):
 
     Where records switch blocks, the circuit is that of one choice of them, and ``chosen`` says of the outputs
     of shots which make this choice. Others are not wrong here. If any detector is postselected, one more
-    detector follows, which is postselected, too, and fires in these others.
+    detector follows, which is postselected, too, and fires in these others. ``flipped`` are detectors
+    that are postselected inverted.
     """
 
     can_be_divided = False
@@ -47,11 +48,14 @@ class DecidedOutcomes(Outcomes):
         *,
         is_certain_without_faults: bool,
         chosen: Callable[[Bytes], Bools] | None = None,
+        flipped: Bools | None = None,
     ) -> None:
         self._passes, self._wrong, self._is_random, self._name = passes, wrong, is_random, name
         self.is_certain_without_faults = is_certain_without_faults
         self._postselected = np.packbits(postselected, bitorder="little")
         self._chosen = chosen
+        fires = np.zeros_like(postselected) if flipped is None else flipped & postselected
+        self._flipped = np.packbits(fires, bitorder="little")
         self.num_further_detectors = int(chosen is not None and bool(postselected.any()))
         plan = passes.plan
         self._row_words = passes.first_output + -(-plan.num_outputs // 64)
@@ -93,7 +97,7 @@ class DecidedOutcomes(Outcomes):
         result[:, num_detectors + further : end + further] = wrong ^ before
         packed = np.packbits(result, axis=1, bitorder="little")
         changed = outputs[:, :bytes_of_detectors] ^ bare[:, :bytes_of_detectors]
-        packed[:, :bytes_of_detectors] |= changed & self._postselected
+        packed[:, :bytes_of_detectors] |= (changed & self._postselected) ^ self._flipped
         return packed.view(np.uint64)
 
     def _ask_again(self, signatures: Words, numbers: Words, found: Words) -> None:

@@ -254,7 +254,7 @@ DOORS = {
     "to_qasm": {}, "to_cirq": {}, "to_crumble_url": {}, "flattened": {}, "inverse": {}, "pauli_twirl": {},
     "s_proxy": {}, "i_proxy": {}, "compile_m2d_converter": {}, "state_vector": {}, "faults": {},
     "with_faults": {"faults": []}, "detector_error_model": {}, "quantum_detectors": {},
-    "logical_error_rate": {"decoder": "pymatching"}, "fault_distance": {"postselection_mask": "all"},
+    "logical_error_rate": {"postselection_mask": "all"}, "fault_distance": {"postselection_mask": "all"},
     "malignant_sets": {"postselection_mask": "all"}, "missing_detectors": {}, "detecting_regions": {},
     "shortest_graphlike_error": {}, "count_determined_measurements": {},
 }  # fmt: skip

@@ -40,7 +40,7 @@ _WORD = re.compile(r"\s*(?P<word>IF|UNTIL)\b(?P<terms>.*)", re.DOTALL | re.IGNOR
 _RECORD = r"rec\[-[1-9][0-9]{0,8}\]"
 _TERM = re.compile(rf"(?P<inverted>!?)(?P<records>{_RECORD}(?:\^{_RECORD})*)")
 _IN_TEXT = re.compile(
-    r"#[^\n]*|(?P<head>[A-Za-z]\w*\[\s*(?:IF|UNTIL)\b)(?P<terms>(?:[^\[\]#\r\n{]|rec\[[^\[\]#\r\n{]*\])*)\]",
+    r"#[^\n]*|(?P<head>(?<!\w)[A-Za-z]\w*\[\s*(?:IF|UNTIL)\b)(?P<terms>(?:[^\[\]#\r\n{]|rec\[[^\[\]#\r\n{]*\])*)\]",
     re.IGNORECASE,
 )
 _IN_TAG = re.compile(r"\[\s*IF\b", re.IGNORECASE)
@@ -61,7 +61,7 @@ class Term:
     inverted: bool
 
     def __str__(self) -> str:
-        return "!" * self.inverted + "^".join(f"rec[{record}]" for record in self.records)
+        return "!" * self.inverted + "^".join(f"rec[-{-record}]" for record in self.records)
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ def text_of_target(target: stim.GateTarget) -> str:
         ('rec[-2]', '!X3')
     """
     if target.is_measurement_record_target:
-        return f"rec[{target.value}]"
+        return f"rec[-{-target.value}]"
     if target.is_sweep_bit_target:
         return f"sweep[{target.value}]"
     if target.is_combiner:

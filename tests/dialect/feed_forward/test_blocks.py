@@ -8,6 +8,8 @@ import stim
 
 import stim_nonclifford as snc
 
+from ...support.processes.limited_process import run_limited
+
 TEXTS = {
     "M 0\nREPEAT[IF rec[-1]] 1 {\n    T 0\n}": "",
     "M 0 1\nREPEAT[IF !rec[-1]^rec[-2] rec[-1]] 1 {\n    R 0\n}": "",
@@ -77,3 +79,13 @@ WRONG = {
 def test_wrong_text(text: str) -> None:
     with pytest.raises(ValueError, match=WRONG[text]):
         snc.Circuit(text)
+
+
+def test_long_tags_are_searched_for_conditions_once() -> None:
+    """Within 10 s of the processor; a search from each letter took minutes."""
+    run_limited(
+        """
+        circuit = snc.Circuit("TICK[" + "x" * 1_000_000 + "]")
+        assert len(str(circuit)) == 1_000_006
+        """
+    )

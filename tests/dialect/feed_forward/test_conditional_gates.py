@@ -107,6 +107,12 @@ def test_round_trip(line: str) -> None:
     assert snc.Circuit(str(circuit.to_stim())) == circuit
 
 
+def test_a_record_of_no_measurement_is_written_as_stim_writes_it() -> None:
+    circuit = snc.Circuit("M 0\nCT_DAG rec[-0] 1")
+    assert str(circuit) == "M 0\nCT_DAG rec[-0] 1"
+    assert snc.Circuit(str(circuit)) == circuit
+
+
 def test_append_takes_targets_as_stim_does() -> None:
     circuit = snc.Circuit("M 0 1")
     circuit.append("CS", [stim.target_rec(-1), 0])

@@ -510,6 +510,24 @@ def test_rates_with_blocks_are_exact(
     assert (max(shares.values()) < 0.95 * found.kept_and_wrong) == (text != CHOSEN_BY_NOISE)
 
 
+@pytest.mark.parametrize("num_more", [0, 55, 57, 58, 59, 60, 61])
+def test_exclusive_errors_with_any_number_of_detectors(num_more: int) -> None:
+    """Outputs of a state fill words, and records that decide follow them: each number is at another place; seed 3."""
+    text = (
+        RETRIED.format(p=0.1)
+        .replace("DEPOLARIZE1(0.1)", "HERALDED_ERASE(0.1)")
+        .replace("rec[-1]\n    X", "rec[-2]\n    X")
+    )
+    circuit = snc.Circuit("M" + " 9" * max(num_more, 1) + "\nDETECTOR rec[-1]" * num_more + text)
+    mask = [k == num_more for k in range(circuit.num_detectors)]
+    arguments: dict[str, Any] = {"decoder": "pymatching", "postselection_mask": mask, "seed": 3}
+    found = circuit.logical_error_rate(relative_error=0.03, **arguments)
+    counts = circuit.compile_detector_sampler(**arguments).sample_counts(100_000)
+    kept = counts.shots - counts.discards
+    assert_agrees(found, counts.errors / kept, counts.errors**0.5 / kept)
+    assert abs(found.kept - kept / counts.shots) < 6 * np.hypot(found.kept_error, 0.5 / counts.shots**0.5)
+
+
 def test_what_rates_with_blocks_refuse() -> None:
     def refused(text: str, message: str, kind: type[Exception] = ValueError, **options: Any) -> None:
         with pytest.raises(kind, match=message):

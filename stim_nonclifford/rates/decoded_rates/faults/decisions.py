@@ -72,12 +72,12 @@ class DecidedOutcomes(Outcomes):
     def flips(self, signatures: Words, numbers: Words) -> Words:
         """The outputs that outcomes and decisions flip: detectors, then wrong predictions."""
         signatures = signatures[:, : self._row_words]
-        num_words = self._row_words - self._passes.first_output + self.num_further_detectors
-        parts = [
-            self._flips_of(signatures[k : k + MOST_ROWS], numbers[k : k + MOST_ROWS])
-            for k in range(0, len(numbers), MOST_ROWS)
-        ]
-        found = np.concatenate([np.zeros((0, num_words), dtype=np.uint64), *parts])
+        found = np.concatenate(
+            [
+                self._flips_of(signatures[k : k + MOST_ROWS], numbers[k : k + MOST_ROWS])
+                for k in range(0, max(len(numbers), 1), MOST_ROWS)
+            ]
+        )
         self._ask_again(signatures, numbers, found)
         return found
 
@@ -87,7 +87,8 @@ class DecidedOutcomes(Outcomes):
         wrong = self._wrong(outputs)
         num_detectors, bytes_of_detectors = self._num_detectors, len(self._postselected)
         end, further = num_detectors + wrong.shape[1], self.num_further_detectors
-        result = np.zeros((len(outputs), 8 * outputs.shape[1] + 64 * further), dtype=np.uint8)
+        # No words for the other outputs of the plan.
+        result = np.zeros((len(outputs), 64 * -(-(end + further) // 64)), dtype=np.uint8)
         before = np.unpackbits(bare, axis=1, count=end, bitorder="little")[:, num_detectors:]
         if self._chosen is not None:
             chosen = self._chosen(outputs)

@@ -513,7 +513,8 @@ def test_rates_with_blocks_are_exact(
 @pytest.mark.parametrize("num_more", [0, 55, 57, 58, 59, 60, 61])
 def test_exclusive_errors_with_any_number_of_detectors(num_more: int) -> None:
     """Outputs of a state fill words, and records that decide follow them: each number is at another place; seed 3."""
-    text = RETRIED.format(p=0.1).replace("DEPOLARIZE1(0.1)", "HERALDED_ERASE(0.1)")
+    errors = "E(0.1) X0\n    ELSE_CORRELATED_ERROR(0.1) X1 Z2\n"
+    text = RETRIED.format(p=0.1).replace("DEPOLARIZE1(0.1) 0 1 2\n", errors)
     circuit = snc.Circuit("M" + " 9" * max(num_more, 1) + "\nDETECTOR rec[-1]" * num_more + text)
     mask = [k == num_more for k in range(circuit.num_detectors)]
     arguments: dict[str, Any] = {"decoder": "pymatching", "postselection_mask": mask, "seed": 3}

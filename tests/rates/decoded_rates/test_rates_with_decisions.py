@@ -525,6 +525,47 @@ def test_exclusive_errors_with_any_number_of_detectors(num_more: int) -> None:
     assert abs(found.kept - kept / counts.shots) < 6 * np.hypot(found.kept_error, 0.5 / counts.shots**0.5)
 
 
+MEMORY = """
+R 0 1 2 3 4 7
+RX 5
+X_ERROR(0.01) 0 1 2 3 4
+MPP(0.01) Z0*Z1 Z1*Z2 Z2*Z3 Z3*Z4
+DETECTOR rec[-4]
+DETECTOR rec[-3]
+DETECTOR rec[-2]
+DETECTOR rec[-1]
+M 5
+{block}
+X_ERROR(0.01) 0 1 2 3 4
+MPP Z0*Z1 Z1*Z2 Z2*Z3 Z3*Z4
+DETECTOR rec[-4] rec[-13]
+DETECTOR rec[-3] rec[-12]
+DETECTOR rec[-2] rec[-11]
+DETECTOR rec[-1] rec[-10]
+M[DECODE] 7
+M 0
+OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+"""A repetition code with more noise in a block, which a coin switches."""
+NOISY = "X_ERROR(0.03) 0 1 2 3 4\nMPP(0.01) Z0*Z1 Z1*Z2 Z2*Z3 Z3*Z4\n"
+
+
+def test_rare_failures_with_blocks() -> None:
+    """The mean of the rates with the block and without it; each choice has backward deletion; seed 3."""
+    blocks = (f"REPEAT[IF rec[-1]] 1 {{\n{NOISY}}}", NOISY, "MPAD 0 0 0 0")
+    switched, with_block, without = (
+        snc.Circuit(MEMORY.format(block=block)).logical_error_rate(
+            decoder="pymatching", relative_error=0.01, seed=3
+        )
+        for block in blocks
+    )
+    expected = (with_block.logical_error_rate + without.logical_error_rate) / 2
+    assert_agrees(switched, expected, np.hypot(with_block.standard_error, without.standard_error) / 2)
+    assert without.logical_error_rate < 0.2 * with_block.logical_error_rate
+    deleted = {row.name.split(",")[0] for row in switched.strata if "backward deletion" in row.method}
+    assert "branch 2" in deleted
+
+
 def test_what_rates_with_blocks_refuse() -> None:
     def refused(text: str, message: str, kind: type[Exception] = ValueError, **options: Any) -> None:
         with pytest.raises(kind, match=message):

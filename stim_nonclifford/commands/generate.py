@@ -261,10 +261,15 @@ def _add_teleportation(parser: argparse.ArgumentParser) -> None:
         "--attempts",
         type=int,
         default=1,
-        help="with --correction decoded: how often the injection is tried at most, until no detector fires"
+        help="with --correction decoded: how often the injection is tried at most, until it is accepted"
         " (default: 1)",
     )
-    add("--gap", type=float, help="or until the complementary gap of the injection is so many decibels")
+    add(
+        "--gap",
+        type=float,
+        help="with --correction decoded: the complementary gap in decibels from which on an injection is"
+        " accepted (default: it is accepted if no detector fires)",
+    )
 
 
 def _teleportation(args: argparse.Namespace) -> NamedCircuits:

@@ -66,7 +66,7 @@ class GateBySurgery:
 
     def frame_products(self) -> list[dict[Coord, Pauli]]:
         """Z_L and X_L of the target, as products of Paulis."""
-        return [dict.fromkeys(self.z_logical, "Z"), dict.fromkeys(self.x_logical, "X")]
+        return _products(self.z_logical, self.x_logical)
 
     def measure_checks(self, patch: SurfaceCode, paulis: str = "XZ") -> None:
         """Measures checks without noise, and compares them with what is known."""
@@ -115,7 +115,8 @@ class GateBySurgery:
         operators of the patch by a gap in decibels. The first round of an attempt is compared with the
         records before it: those of the attempt before, or of a noiseless round with the same places.
         """
-        builder, patches = self.builder, self.patches
+        builder, patches, magic = self.builder, self.patches, self.patches.magic
+        asked = [] if gap is None else _products(magic.column(magic.end_column - 1), magic.x_logical)
         # In a round, Z checks of both patches have their records before X checks.
         checks = [*patches.magic.checks, *patches.target.checks]
         for check in sorted(checks, key=lambda check: check.pauli != "Z"):
@@ -123,21 +124,21 @@ class GateBySurgery:
                 append_noiseless_checks(builder, [check], self.values)
             else:
                 builder.zeros(1)
-        if gap is not None:
-            builder.zeros(len(_logical_products(patches.magic)))
+        if asked:
+            builder.zeros(len(asked))
         builder.end_part(noisy=False)
         first = builder.circuit.num_measurements
         builder.begin_attempt([check.ancilla for check in patches.magic.checks] if gap is None else ())
         self.inject(rounds=rounds, into_plus=False)
         if gap is not None:
-            builder.sure(_logical_products(patches.magic), gap)
+            builder.sure(asked, gap)
         moved = builder.end_attempt(attempts)
         for site, known in self.values.items():
             self.values[site] = frozenset(record + moved * (record >= first) for record in known)
         for site, records in builder.conditions:
             builder.detector(site, records)
-        if gap is not None:
-            builder.postselect_if_unsure([next(iter(each)) for each in _logical_products(patches.magic)])
+        if asked:
+            builder.postselect_if_unsure([next(iter(each)) for each in asked])
 
     def prepare_magic(self, *, y_if: int | None = None, error: float = 0.0) -> None:
         """Prepares a T state; or |Y> if the record ``y_if`` is 1, and |+> if it is 0.
@@ -241,8 +242,6 @@ class GateBySurgery:
             builder.circuit.append("OBSERVABLE_INCLUDE", lookbacks, k)
 
 
-def _logical_products(patch: SurfaceCode) -> list[dict[Coord, Pauli]]:
-    """Z_L and X_L of a patch with an injected state, as products of Paulis."""
-    z_logical: dict[Coord, Pauli] = dict.fromkeys(patch.column(patch.end_column - 1), "Z")
-    x_logical: dict[Coord, Pauli] = dict.fromkeys(patch.x_logical, "X")
-    return [z_logical, x_logical]
+def _products(z_logical: Sequence[Coord], x_logical: Sequence[Coord]) -> list[dict[Coord, Pauli]]:
+    """Z_L and X_L on the qubits at some sites, as products of Paulis."""
+    return [dict.fromkeys(z_logical, "Z"), dict.fromkeys(x_logical, "X")]

@@ -15,6 +15,10 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 class RateStratum:
     """Shots that are alike: with so many faults, or with some accepted set of faults.
 
+    Where records switch blocks, a stratum is of the circuit with one choice of them, such as ``"branch 2, 3
+    faults"``. Its ``probability`` is that of the faults in this circuit, and so is ``kept`` if no detector is
+    postselected: shots that make another choice are among these.
+
     Attributes:
         name: What they have in common: ``"3 faults"``, ``"5 or more faults"``, ``"all shots"``, or a kind of
             accepted fault set.

@@ -136,13 +136,13 @@ def _poisson_binomial(probabilities: Floats, most: int) -> Floats:
 
 
 class Batch:
-    """Things of which arrays have an entry each: the fields of a dataclass. A field may be a batch, too."""
+    """A dataclass for several items, whose fields are arrays with an entry for each item, or batches."""
 
     def __len__(self) -> int:
         return len(next(iter(vars(self).values())))
 
     def taken(self: AnyBatch, places: Indices | Bools) -> AnyBatch:
-        """Some of the things."""
+        """Some of the items."""
         fields = (
             each.taken(places) if isinstance(each, Batch) else each[places] for each in vars(self).values()
         )
@@ -150,7 +150,7 @@ class Batch:
 
     @classmethod
     def joined(cls: type[AnyBatch], parts: Sequence[AnyBatch]) -> AnyBatch:
-        """The things of several batches."""
+        """The items of several batches."""
         columns = zip(*(vars(each).values() for each in parts), strict=True)
         return cls(
             *(

@@ -371,8 +371,8 @@ def workloads(published: Path | None = None) -> Iterator[Workload]:
         "d=5, d2=7, p=0.001",
         _generated_end_to_end(5, 7, 1e-3),
         0.15,
-        # The curve also has shots in which a detector fires, 4% of all at this gap. And fault sets check both X
-        # and Y of the T state: that differs from Y alone if X and Y errors are not equally likely.
+        # The curve also has shots in which a detector fires, 4% of them at this gap. Fault sets check X and
+        # Y of the T state: that differs from Y alone if X and Y errors are not equally likely.
         {"121 dB": (1.526e-8, 0.06e-8)},
         "fault sets of shots in which none fires",
     )

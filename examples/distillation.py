@@ -66,7 +66,7 @@ def sampled(protocol: ProtocolChoice, t_error: float, shots: int, seed: int, thr
     circuit = circuit_of(protocol, t_error)
     sampler = circuit.compile_detector_sampler(postselection_mask="all", seed=seed, threads=threads)
     counts = sampler.sample_counts(shots)
-    return Point(t_error, counts.shots - counts.discards, counts.errors)
+    return Point(t_error, counts.kept, counts.errors)
 
 
 def computed(protocol: ProtocolChoice, t_error: float) -> float:

@@ -57,7 +57,7 @@ def accepted() -> Found:
     """Kept shots of cultivation at distance 5."""
     circuit = snc.Circuit(cultivation_circuit(distance=5, p=1e-3))
     counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(10**7)
-    return _share(counts.shots - counts.discards, counts.shots)
+    return _share(counts.kept, counts.shots)
 
 
 def fifteen_to_one() -> Found:

@@ -115,19 +115,18 @@ def print_retries(distance: int, p: float, attempts: int, shots: int) -> None:
         circuit, mask = snc.Circuit(tagged), sinter.post_selection_mask_from_4th_coord(tagged)
         sampler = circuit.compile_detector_sampler(seed=5, decoder="pymatching", postselection_mask=mask)
         counts = sampler.sample_counts(shots)
-        kept = counts.shots - counts.discards
         accepted = "silent" if gap is None else f"gap of {gap} dB"
-        if not kept:
+        if not counts.kept:
             print(f"d={distance} p={p} attempts {most}, {accepted}: kept none")
             continue
-        rate, error = counts.errors / kept, counts.errors**0.5 / kept
         computed = circuit.logical_error_rate(
             decoder="pymatching", postselection_mask=mask, relative_error=0.03, seed=5
         )
         print(
-            f"d={distance} p={p} attempts {most}, {accepted}: kept {kept / shots:.5f},"
-            f" {rate:.3e} +- {error:.1e}; computed {computed.logical_error_rate:.3e}"
-            f" +- {computed.standard_error:.1e}"
+            f"d={distance} p={p} attempts {most}, {accepted}: kept {counts.kept / shots:.5f},"
+            f" {counts.rate:.3e} +- {counts.errors**0.5 / counts.kept:.1e};"
+            f" computed {computed.logical_error_rate:.3e} +- {computed.standard_error:.1e};"
+            f" {counts.errors} errors were counted"
         )
 
 

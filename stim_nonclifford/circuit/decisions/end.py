@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Bools, bits_of_words
 from ...base.masks import Mask
 from ...simulation.decisions import Question
 from ...simulation.engines import EngineOptions, PackedBits
@@ -15,8 +15,6 @@ from ...simulation.faults import FaultTable
 from ...simulation.sampling import CompiledDetectorSampler
 from .models import decision_model
 from .sampling import DecisionSampling
-
-Bools = npt.NDArray[np.bool_]
 
 
 class EndSampler(CompiledDetectorSampler):
@@ -103,18 +101,15 @@ class DecodedEnd:
             a record was flipped, and in which one would have been decided otherwise in hindsight, shape
             (shots, decisions): without hindsight, none.
         """
-        bits = np.unpackbits(predictions, axis=1, count=self.model.num_observables, bitorder="little")
         flips = self._flips(obs)
-        answers = self._question.answers(bits.view(np.bool_), flips, obs)
-        observed = np.unpackbits(obs, axis=1, count=self._num_observables, bitorder="little").view(np.bool_)
+        answers = self._question.answers(bits_of_words(predictions, self.model.num_observables), flips, obs)
+        observed = bits_of_words(obs, self._num_observables)
         again = answers[:, self._num_observables :]
         revised = (again ^ flips) & self._are_decided if again.shape[1] else np.zeros_like(flips)
         return answers[:, : self._num_observables] ^ observed, self._by_point(flips), self._by_point(revised)
 
     def _flips(self, obs: PackedBits) -> Bools:
-        end = self._first_flip + self._num_bits
-        bits = np.unpackbits(obs, axis=1, count=end, bitorder="little")[:, self._first_flip :]
-        return bits.view(np.bool_)
+        return bits_of_words(obs, self._first_flip + self._num_bits)[:, self._first_flip :]
 
     def _by_point(self, bits: Bools) -> Bools:
         if not self._first_bits:

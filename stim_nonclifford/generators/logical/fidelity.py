@@ -146,9 +146,9 @@ def logical_fidelity(
     begin = time.process_time()
     if of != "distribution":
         counts = sampler.sample_counts(shots)
-        kept = counts.shots - counts.discards
+        kept = counts.kept
         _check_kept(kept)
-        share = counts.errors / kept
+        share = counts.rate
         least = max(share, 1 / kept)
         value, error = 1 - share, (least * max(1 - least, 1 / kept) / kept) ** 0.5
     else:

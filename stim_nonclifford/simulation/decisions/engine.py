@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import words_of_bits
+from ...base.arrays import Bools, bits_of_words, words_of_bits
 from ..engines import KeptRowsEngine, OutcomePasses, PackedBits, PassEngine, RowEngine
 from ..plan import BLOCK_SHOTS, SamplingPlan, SparseRows
 from ..sampling.rows import columns
@@ -30,7 +30,6 @@ _MANY_WITH_NOISE = 0.5
 """The part of shots with noise above which simulations go on after a decision. Otherwise outcomes are drawn
 anew, as those of shots without noise are stored. Doubled, chains of 16 T gates take twice as long."""
 
-Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 
 
@@ -349,7 +348,7 @@ class DecisionPasses:
                 f"{where}: the decoder must return bit-packed predictions, uint8 of shape {wanted}, but"
                 f" returned {kind}."
             )
-        return np.unpackbits(found, axis=1, count=question.num_observables, bitorder="little").view(np.bool_)
+        return bits_of_words(found, question.num_observables)
 
 
 class DecisionEngine(KeptRowsEngine):

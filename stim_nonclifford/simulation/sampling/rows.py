@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Bools, bits_of_words
 from ..engines import DeviceSamplingEngine, PackedBits, SamplingEngine
 
 
@@ -17,13 +18,10 @@ def namespace_of(array: Any) -> ModuleType:
     return sys.modules[type(array).__module__.partition(".")[0]]
 
 
-Bools = npt.NDArray[np.bool_]
-
-
 def unpack(rows: Any, num_bits: int) -> Bools:
     """Unpacks rows in a NumPy or CuPy array to bool, shape (num_rows, num_bits)."""
     if isinstance(rows, np.ndarray):
-        return np.unpackbits(rows, axis=1, count=num_bits, bitorder="little").view(np.bool_)
+        return bits_of_words(rows, num_bits)
     xp = namespace_of(rows)
     bits = rows[:, :, None] >> xp.arange(8, dtype=np.uint8) & np.uint8(1)
     return bits.reshape(len(rows), 8 * rows.shape[1])[:, :num_bits].astype(np.bool_)

@@ -2,13 +2,15 @@
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
 import pytest
 import stim
 
 import sinter_plugin
+import stim_nonclifford
 import stim_nonclifford.simulation.compiler
 from stim_nonclifford.generators import cultivation, distillation, teleportation
 from stim_nonclifford.simulation.compiler.program.extent import MAX_SECONDS
@@ -48,6 +50,36 @@ def test_pictures_are_fresh() -> None:
     assert {file: file.read_text(encoding="utf-8") for file in files} == drawn, (
         "run python docs/site/make_pictures.py"
     )
+
+
+def test_a_rate_goes_the_way_that_internals_describes() -> None:
+    page = (DOCS / "developers" / "internals.md").read_text(encoding="utf-8")
+    section = page.split("## A rate's way")[1].split("\n## ")[0]
+    described = set(re.findall(r"`((?:circuit|rates)/\w[\w/]*\.py)`", section))
+    described.remove("rates/samplers/backward_deletion.py")  # only for rarer failures than this circuit has
+    text = str(
+        stim.Circuit.generated(
+            "surface_code:rotated_memory_z", distance=3, rounds=3, after_clifford_depolarization=1e-3
+        )
+    )
+    package = Path(stim_nonclifford.__file__).parent
+    entered: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(package):
+            entered.add(path.relative_to(package).as_posix())
+
+    circuit = stim_nonclifford.Circuit(text)
+    circuit.logical_error_rate(decoder="pymatching", seed=1)  # what is imported is not followed
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        circuit.logical_error_rate(decoder="pymatching", seed=1)
+    finally:
+        sys.setprofile(before)
+    assert {name for name in entered if name.startswith(("circuit/", "rates/"))} == described
+    assert len(described) <= 25
 
 
 def test_every_picture_is_shown() -> None:

@@ -23,6 +23,9 @@ from stim_nonclifford.generators.cultivation.color_code import ColorCode
 mpl.use("Agg")
 
 P = 0.005
+LEAST_ERRORS = 4  # with fewer, the bars of a point reach over a factor of ten
+COLORS = {3: "#3F9BD9", 5: "#C44E00"}
+MARKERS = {3: "o", 5: "s"}
 
 
 def surface_code(distance: int, p: float) -> stim.Circuit:
@@ -82,35 +85,37 @@ def collected(code: str, shots: int, path: pathlib.Path, processes: int) -> list
     return sinter_plugin.read_gap_stats(path)
 
 
-def with_error_bars(axes: Any, xs: list[float], fits: list[sinter.Fit], label: str) -> None:
+def with_error_bars(axes: Any, xs: list[float], fits: list[sinter.Fit], **style: Any) -> None:
     """Points whose bars are Sinter's intervals."""
     best = [fit.best for fit in fits]
     bars = [[fit.best - fit.low for fit in fits], [fit.high - fit.best for fit in fits]]
-    axes.errorbar(xs, best, bars, fmt=".", capsize=2, label=label)
+    axes.errorbar(xs, best, bars, capsize=2, markersize=4.5, linestyle="", **style)
 
 
 def plot(stats: list[sinter.TaskStats], path: pathlib.Path) -> None:
-    """Draws both plots."""
+    """Draws both plots, of gaps at which some predictions were wrong."""
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    mpl.rcParams["font.size"] = 14
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
     gaps: set[int] = set()
     for one in sorted(stats, key=lambda one: one.json_metadata["d"]):
-        label = f"d={one.json_metadata['d']}, p={one.json_metadata['p']}"
-        seen = [point for point in sinter_plugin.gap_calibration(one) if point.errors]
-        with_error_bars(left, [point.gap for point in seen], [point.error_rate for point in seen], label)
+        d = one.json_metadata["d"]
+        style = {"label": f"d={d}", "color": COLORS[d], "marker": MARKERS[d]}
+        seen = [point for point in sinter_plugin.gap_calibration(one) if point.errors >= LEAST_ERRORS]
+        with_error_bars(left, [point.gap for point in seen], [point.error_rate for point in seen], **style)
         gaps.update(point.gap for point in seen)
-        points = [point for point in sinter_plugin.gap_points(one) if point.errors]
+        points = [point for point in sinter_plugin.gap_points(one) if point.errors >= LEAST_ERRORS]
         kept = [point.kept_fraction.best for point in points]
-        with_error_bars(right, kept, [point.error_rate for point in points], label)
-    xs = range(max(gaps) + 1)
+        with_error_bars(right, kept, [point.error_rate for point in points], **style)
+    xs = range(max(gaps, default=0) + 1)
     left.plot(xs, [1 / (1 + 10 ** (gap / 10)) for gap in xs], "k--", label="what the gap stands for")
     left.set(xlabel="complementary gap (dB)", ylabel="share of wrong predictions", yscale="log")
     right.set(xlabel="kept fraction of the attempts", ylabel="logical error of kept shots", yscale="log")
     for axes in (left, right):
         axes.grid(alpha=0.3)
-        axes.legend()
-    figure.savefig(path, dpi=110)
+    left.legend()
+    figure.savefig(path, dpi=100)
 
 
 def main() -> None:

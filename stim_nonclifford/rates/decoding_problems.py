@@ -17,6 +17,7 @@ from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..base.written_circuits import without_sources
 from ..dialect import first_conditional_block, first_decision, has_no_tags
 from ..simulation.compiler import CompiledCircuit, RequestedOutputs
+from ..simulation.compiler.algebra.gf2 import mask_of
 from ..simulation.compiler.heralds import herald_detectors
 from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
@@ -25,11 +26,10 @@ from ..simulation.plan import SamplingPlan
 from .decoded_rates.estimate import decoded_rate
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of, symptoms_without
 from .decoded_rates.faults.outcomes import PlanOutcomes, symptoms_of_plan
-from .decoded_rates.faults.sites import SiteOutcomes
 from .decoded_rates.questions import DecodingProblem
 from .decoding.decoders import RateDecoder, decompositions, first_error_model, rate_decoder
 from .decoding.decoding_processes import DecodingProcesses
-from .decoding.matching.matching_graph import detectors_that_matter
+from .decoding.matching.matching_graph import Edge, detectors_that_matter, edges_of
 from .estimation.limits import Deadline, Settings
 from .results import LogicalErrorRate
 
@@ -155,12 +155,15 @@ def decoded_problem(
             " observable is certain with S, too; or leave out decoder= and give"
             ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
         ) from error
+    # Where outcomes matter, a fault that is added need not have the effect that the decoder corrects.
+    is_lightest = decoder.finds_least_weight and symptoms.outcomes is None
+    if is_lightest:
+        errors = {Edge(flipped, mask_of(known)) for flipped, known, *_ in symptoms.probabilities}
+        is_lightest = edges_of(model) <= errors
     if decoder.is_pymatching and symptoms.outcomes is None:
         matters = postselected | detectors_that_matter(model)
         symptoms = symptoms_without(symptoms, np.flatnonzero(~matters).tolist())
     predict, table = decoder.checked(model).predict, circuit._fault_table
-    # A site that acts need not have the error that the decoder corrects.
-    is_lightest = decoder.finds_least_weight and not isinstance(symptoms.outcomes, SiteOutcomes)
     return DecodingProblem(
         symptoms, decoder.name, predict, postselected, None, confidence, table, is_lightest
     )

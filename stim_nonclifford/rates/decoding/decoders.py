@@ -169,10 +169,11 @@ class RateDecoder:
     def finds_least_weight(self) -> bool:
         """Whether its correction is always one of the least weight in its graph.
 
-        Then a failing fault set F has a failing superset of one fault more. Let C be the correction of F, and
-        e a fault of C that is not in F. C without e is a correction of least weight for F with e: a lighter
-        one, with e, would be lighter than C. So the decoder is wrong again. If F has all of C, it fails with
-        any fault that is corrected beside C. (Corrections that weigh the same are left out here.)
+        If each edge of the graph is a fault, too, a failing fault set F then has a failing superset of one
+        fault more. Let C be the correction of F, and e a fault of C that is not in F. C without e is a
+        correction of least weight for F with e: a lighter one would, with e, be lighter than C. So the
+        decoder is wrong again. If F has all of C, it fails with any fault that is corrected beside C.
+        (Corrections that weigh the same are left out here.)
         """
         return self.name in _LEAST_WEIGHT and self._is_sinters
 

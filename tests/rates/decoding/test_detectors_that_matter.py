@@ -1,4 +1,4 @@
-"""PyMatching predicts the same without the detectors of parts of its graph that flip no observable."""
+"""What rates know of matching: detectors that cannot change a prediction, and failing sets that stay so."""
 
 import numpy as np
 import pymatching
@@ -8,8 +8,10 @@ import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import toric_memory
+from stim_nonclifford.generators.teleportation import injection_circuit
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.matching.matching_graph import detectors_that_matter
+from stim_nonclifford.rates.decoding_problems import decoded_problem
 from tests.support.rates.decoded_rate_cases import repetition_code, surface_code
 
 
@@ -57,3 +59,20 @@ def test_other_decoders_may_use_all_detectors() -> None:
         rate_decoder(sinter.BUILT_IN_DECODERS["pymatching"]),
     ):
         assert not other.is_pymatching
+
+
+def test_only_some_decoders_fail_with_one_fault_more() -> None:
+    """An edge that no fault has alone, and an outcome that is random, may take a failing set's supersets away."""
+
+    def has_no_orphans(circuit: snc.Circuit, decoder: str = "pymatching") -> bool:
+        none = np.zeros(circuit.num_detectors, dtype=np.bool_)
+        return decoded_problem(circuit, rate_decoder(decoder), none, False).finds_least_weight
+
+    color = stim.Circuit.generated(
+        "color_code:memory_xyz", distance=5, rounds=5, after_clifford_depolarization=1e-3
+    )
+    assert has_no_orphans(surface_code(2e-2))
+    assert has_no_orphans(repetition_code(0.02, rounds=4))
+    assert not has_no_orphans(surface_code(2e-2), "pymatching-correlated")
+    assert not has_no_orphans(snc.Circuit(str(color)))
+    assert not has_no_orphans(snc.Circuit(injection_circuit(3, 1e-3, "T")))

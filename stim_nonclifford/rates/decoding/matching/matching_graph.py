@@ -144,6 +144,16 @@ def edge_errors(
         yield probability, parts, fired
 
 
+def edges_of(model: stim.DetectorErrorModel) -> set[Edge]:
+    r"""The edges of the matching graph of a decomposed model, with what they flip.
+
+    Examples:
+        >>> sorted(edges_of(stim.DetectorErrorModel("error(0.1) D0 D1 ^ D1 L0\nerror(0.1) D0 D2 D3")))
+        [Edge(detectors=(0, 1), observables=0), Edge(detectors=(1,), observables=1)]
+    """
+    return {edge for _, parts, _ in edge_errors(model) for edge in parts if edge.detectors}
+
+
 def _given(errors: list[tuple[float, list[Edge]]]) -> dict[Edge, float]:
     """The probabilities of edges, given that an odd number of errors occurs."""
     found = {}

@@ -1,11 +1,12 @@
 """What a decoder loses by an inexact error model: coherent noise, heralds, relaxation and leakage.
 
-    python -m benchmarks.rates.error_models coherent|heralds|relaxation|leakage
+    python -m benchmarks.rates.error_models coherent|heralds|relaxation|leakage|decay
 
 Every row decodes the same shots of a rotated surface code with PyMatching and several models. ``coherent``
 has rotations about Z, ``heralds`` erased data qubits, ``relaxation`` decays or misread outcomes, and
 ``leakage`` qubits that leak after each CX. The last two also print how many detection events the models have,
-divided by those of the shots. Each takes about a minute.
+divided by those of the shots. ``decay`` counts shots of circuits that relax, and of their Pauli twirls. Each
+takes about a minute.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import HeraldedMatchingDecoder, MatchingGapDecoder, herald_detectors
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 Bits = npt.NDArray[np.uint8]
 _PLACE = 0.25
@@ -245,7 +247,34 @@ def leakage() -> Iterator[Sequence[object]]:
             yield distance, p, is_heralded, *ratios, wrong, shots.matched(models[1]), count
 
 
-TABLES = {table.__name__: table for table in (coherent, heralds, relaxation, leakage)}
+def relaxing_cultivation(t_over_t1: float) -> snc.Circuit:
+    """Cultivation of d=3 with T1 = T2 wherever uniform noise depolarizes one qubit, without other noise."""
+    text = str(cultivation_circuit(distance=3, p=_PLACE))
+    text = re.sub(r"(?m)^(X_ERROR|Z_ERROR|DEPOLARIZE2).*\n", "", text).replace(f"({_PLACE})", "")
+    return snc.Circuit(text.replace("DEPOLARIZE1 ", f"THERMAL_RELAXATION({t_over_t1}, {t_over_t1}) "))
+
+
+def decay() -> Iterator[Sequence[object]]:
+    """Kept shots and wrong ones of circuits that relax, and of their twirls."""
+    yield "circuit", "t/T1", "shots", "kept", "kept, twirl", "wrong", "wrong, twirl"
+    for time in (0.01, 0.02):
+        circuit, count = relaxing_cultivation(time), 20_000_000
+        found = [
+            each.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(count)
+            for each in (circuit, circuit.pauli_twirl())
+        ]
+        rates = [f"{each.rate:.3g} ± {each.rate / each.errors**0.5:.1g}" for each in found]
+        yield "cultivation, d=3", time, count, *(f"{each.kept / count:.5f}" for each in found), *rates
+    for basis in "zx":
+        channel = "THERMAL_RELAXATION(0.02, 0.02)"
+        circuit = memory(basis, 3, before_round_data_depolarization=_PLACE)
+        real = snc.Circuit(str(circuit).replace(f"DEPOLARIZE1({_PLACE})", channel))
+        runs = [Shots(each, 1_000_000, seed=1) for each in (real, real.pauli_twirl())]
+        wrong = [run.matched(runs[1].model()) / run.count for run in runs]
+        yield f"memory {basis}, d=3", 0.02, runs[0].count, 1, 1, *(f"{each:.3%}" for each in wrong)
+
+
+TABLES = {table.__name__: table for table in (coherent, heralds, relaxation, leakage, decay)}
 
 
 def main() -> None:

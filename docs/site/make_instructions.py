@@ -48,7 +48,7 @@ def table() -> str:
         "# Instructions",
         "",
         f"All instructions of Stim {stim.__version__}, and the non-Clifford gates and noise below. Each is compared with density-matrix simulations, to"
-        " 10⁻¹⁰; decisions, and blocks that records switch, are for samplers.",
+        " 10⁻¹⁰ (`QUASISTATIC` in plans: 10⁻⁹). Decisions, and blocks that records switch, are for samplers, and for rates with `decoder=`.",
         "",
         "## Stim's instructions",
         "",

@@ -73,8 +73,8 @@ def _what_needs_vector(
         if reduction.eliminates:
             return ""
         return (
-            f"No vector is needed, as every outcome is certain or fair (up to {reduction.coins} are fair);"
-            f" but at width {plan.peak_width} it takes less time than an elimination over GF(2)."
+            "An elimination over GF(2) could replace the vector, as every outcome is certain or fair"
+            f" (up to {reduction.coins} are fair); but at width {plan.peak_width} the vector takes less time."
         )
     sizes = np.maximum(plan.operations["end_term"] - plan.operations["first_term"], 1)
     places = np.concatenate([[0], np.cumsum(sizes)]).tolist()

@@ -45,7 +45,10 @@ _DEFINITIONS = (
     _with_probability("LEAKAGE", "a computational qubit leaks with probability p", 0.01),
     _with_probability("LOSS", "a computational or leaked qubit is lost with probability p", 0.01),
     _with_probability(
-        "RELAX", "a leaked qubit returns with probability p, in the completely mixed state", 0.5
+        "RELAX",
+        "a leaked qubit returns with probability p, in the completely mixed state (the decay by T1 is"
+        " THERMAL_RELAXATION)",
+        0.5,
     ),
     _with_probability(
         "LEAKAGE_FROM_ONE",

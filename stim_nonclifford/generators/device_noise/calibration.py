@@ -97,24 +97,23 @@ class QubitCalibration:
         return over_t1, max(over_t1 / 2, over_t2)
 
     def slow_turn(self, seconds: float) -> float:
-        """The angle, in half-turns, of the rotation about Z for each bit of a shift of the frequency.
+        """The argument of QUASISTATIC for a time, in half-turns.
 
-        A shift of Gaussian distribution with the standard deviation s = 1/(sqrt(2) pi T2_star) leaves
-        exp(-(t/T2_star)^2) of a coherence. In its place there are ``SLOW_BITS`` fair bits, each of which
-        shifts the frequency by s/sqrt(SLOW_BITS) up or down.
+        A shift of Gaussian distribution with the standard deviation 1/(sqrt(2) pi T2_star) leaves
+        exp(-(t/T2_star)^2) of a coherence.
 
         Args:
             seconds: The time, in seconds.
 
         Examples:
-            >>> qubit = QubitCalibration(T2_star=1e-5)
-            >>> round(math.cos(math.pi * qubit.slow_turn(1e-6)) ** SLOW_BITS, 5), round(math.exp(-0.01), 5)
-            (0.99004, 0.99005)
+            >>> angle = QubitCalibration(T2_star=1e-5).slow_turn(1e-6)
+            >>> round(math.exp(-((math.pi * angle) ** 2) / 2), 5), round(math.exp(-0.01), 5)
+            (0.99005, 0.99005)
         """
         seconds = number(seconds, "seconds", 0)
         if self.T2_star is None:
             return 0.0
-        return rounded(math.sqrt(2 / SLOW_BITS) * seconds / (math.pi * self.T2_star))
+        return rounded(math.sqrt(2) * seconds / (math.pi * self.T2_star))
 
     def relaxing(self, seconds: float) -> tuple[float, float, float]:
         """The noise of waiting: the arguments of THERMAL_RELAXATION, and the probability of a flip after it.
@@ -174,9 +173,6 @@ class PairCalibration:
         for name in ("over_rotation", "crosstalk"):
             number(getattr(self, name), name)
 
-
-SLOW_BITS = 4
-"""How many fair bits stand for the shift of a frequency: it has 5 values, with weights 1, 4, 6, 4 and 1."""
 
 _PROBABILITIES = ("gate_error", "gate_leakage", "gate_seepage", "gate_loss")
 _MOST_QUBITS = 3

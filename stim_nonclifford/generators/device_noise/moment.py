@@ -48,7 +48,6 @@ class Moment:
         pairs: Mapping[frozenset[int], PairCalibration],
         virtual_gates: Collection[str],
         noiseless_qubits: Collection[int] = (),
-        slow_bits: Mapping[int, range] | None = None,
         checks: Mapping[int, int] | None = None,
     ) -> None:
         self._qubits = qubits
@@ -56,7 +55,6 @@ class Moment:
         self._pairs = pairs
         self._virtual_gates = virtual_gates
         self._noiseless_qubits = frozenset(noiseless_qubits)
-        self._slow_bits = slow_bits or {}  # by qubit, the qubits that are bits of the shift of its frequency
         self._checks = checks or {}  # by qubit, a further one that is leaked where its check reports 1
         self._operations = stim.Circuit()
         self._rotations = Circuit()
@@ -74,19 +72,20 @@ class Moment:
                 if each == name:
                     noise.append(name, qubits, arguments)
         self._append_crosstalk(noise)
-        for qubit, bits in self._slow_bits.items():
-            angle = self._qubits[qubit].slow_turn(self._seconds)
-            if angle and qubit not in self._cold:
-                noise.append("R_ZZ", [each for bit in bits for each in (bit, qubit)], angle)
+        turning: dict[float, list[int]] = {}
         relaxing: dict[tuple[float, float], list[int]] = {}
         flipping: dict[float, list[int]] = {}
         for qubit in sorted(self._qubits):
             if qubit not in self._cold:
+                if angle := self._qubits[qubit].slow_turn(self._seconds):
+                    turning.setdefault(angle, []).append(qubit)
                 over_t1, over_t2, flip = self._qubits[qubit].relaxing(self._seconds)
                 if over_t1 or over_t2:
                     relaxing.setdefault((over_t1, over_t2), []).append(qubit)
                 if flip:
                     flipping.setdefault(flip, []).append(qubit)
+        for angle, qubits in turning.items():
+            noise.append("QUASISTATIC", qubits, angle)
         for times, qubits in relaxing.items():
             noise.append("THERMAL_RELAXATION", qubits, times)
         for flip, qubits in flipping.items():

@@ -16,7 +16,7 @@ from ...base.arguments import path as checked_path
 from ...base.written_circuits import instructions_in
 from ...circuit import Circuit
 from ...dialect import parse
-from .calibration import SLOW_BITS, PairCalibration, QubitCalibration, read_json, read_table
+from .calibration import PairCalibration, QubitCalibration, read_json, read_table
 from .moment import Moment, idle_fidelity
 from .qiskit_target import table_of_target
 
@@ -41,8 +41,8 @@ class DeviceNoise:
     so. Outcomes are misread with ``p01`` and ``p10``. Leakage, loss, rotations that go too far, and crosstalk
     follow the moment in which they happen. Heralds in the circuit miss with ``check_miss``; with
     ``check_false_positive``, they look at a further qubit, which leaks with theirs or by itself. A qubit with
-    a ``T2_star`` has a frequency that differs from shot to shot: further qubits are fair bits, and R_ZZ with
-    each of them turns the qubit one way or the other, by the same angle per time in all of a shot.
+    a ``T2_star`` has a frequency that differs from shot to shot (QUASISTATIC): it turns by the same angle per
+    time in all of a shot.
 
     Paulis that records control take no time and have no noise.
 
@@ -221,21 +221,14 @@ class DeviceNoise:
         if missing:
             raise ValueError(f"The calibration table has no qubit {', '.join(missing)}.")
         known = [qubit for qubit in used if qubit not in bits]
-        slow = [qubit for qubit in known if self.qubits[qubit].T2_star is not None]
         checked = [qubit for qubit in known if self.qubits[qubit].check_false_positive]
-        free = tagged.num_qubits
-        slow_bits = {q: range(free + SLOW_BITS * k, free + SLOW_BITS * (k + 1)) for k, q in enumerate(slow)}
-        checks = {qubit: free + SLOW_BITS * len(slow) + k for k, qubit in enumerate(checked)}
-        start = stim.Circuit()
-        for own in slow_bits.values():
-            start.append("R", own)
-            start.append("X_ERROR", own, 0.5)
+        checks = {qubit: tagged.num_qubits + k for k, qubit in enumerate(checked)}
 
         def moment() -> Moment:
             qubits = {each: QubitCalibration() if each in bits else self.qubits[each] for each in used}
-            return Moment(qubits, self._gate, self._pairs, self.virtual_gates, bits, slow_bits, checks)
+            return Moment(qubits, self._gate, self._pairs, self.virtual_gates, bits, checks)
 
-        return Circuit(start + _noisy(noisy, moment) + tail)
+        return Circuit(_noisy(noisy, moment) + tail)
 
     def pair(self, first: int, second: int) -> PairCalibration:
         """The calibration of a pair of qubits: that of this order, if there is one, or else of the other.

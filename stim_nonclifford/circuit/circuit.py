@@ -1442,7 +1442,7 @@ class Circuit:
         switches = NoiseSwitches(self._stim)
         found = first_decision(self._stim)
         if found is None and loop_decoder is not None:
-            raise ValueError("The circuit has no DECODE, and loop_decoder would decide nothing. Leave it out.")
+            raise ValueError("The circuit has no DECODE for loop_decoder to decide. Leave it out.")
         if found is not None and decoder is not None:
             raise ValueError(
                 f"{found}: the circuit asks a decoder, and decoder= would predict observables at its end."

@@ -1390,6 +1390,7 @@ class Circuit:
         by: Grouping,
         *,
         decoder: Any = None,
+        loop_decoder: Any = None,
         postselection_mask: Mask | None = None,
         shots: int = 100_000,
         seed: int | None = None,
@@ -1398,10 +1399,11 @@ class Circuit:
         r"""What less noise would bring, by sampling: the logical error rate without each group of noise.
 
         For all noise that can be sampled: relaxation, leakage, loss, asymmetric readout and Kraus operators,
-        for which ``logical_error_rate(...).error_budget`` has no fault sets. Each group is switched off in
-        turn. All shots have the same random numbers, so that a shot differs only where that noise made a
-        difference, and small differences have small errors; but for asymmetric readout and heralds, without
-        which other noise is drawn anew. The decoder stays as it is. Spreading and return of leakage, misses
+        for which ``logical_error_rate(...).error_budget`` has no fault sets, and noise before decisions. Each
+        group is switched off in turn. All shots have the same random numbers, so that a shot differs only
+        where that noise made a difference, and small differences have small errors; but for asymmetric
+        readout and heralds, without which other noise is drawn anew, and for circuits with a decoder in the
+        loop, in which all is. Decoders stay as they are. Spreading and return of leakage, misses
         of heralds, and rotations are no noise here, and stay on.
 
         Args:
@@ -1409,6 +1411,8 @@ class Circuit:
                 the qubit is switched off, so that noise on two qubits counts for both.
             decoder: The name of a decoder that Sinter knows, or a ``sinter.Decoder``, as in
                 ``logical_error_rate``. None: a shot is wrong if an observable is flipped.
+            loop_decoder: What decides at each DECODE of the circuit, as ``decoder`` of
+                ``compile_detector_sampler``. Such a circuit has no other decoder: at its end, FRAME asks.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``.
             shots: How many shots are drawn with all noise, and without that of each group.
             seed: None for fresh entropy, or an integer in range(2**64).
@@ -1418,10 +1422,10 @@ class Circuit:
             The budget; printed, a table.
 
         Raises:
-            NotImplementedError: Records or decoders switch what the circuit does.
+            NotImplementedError: Records switch blocks, or the error model of a decision.
             ResourceLimitError: A shot is too wide.
-            ValueError: There are no observables, none of the shots is kept, or the decoder decodes kept shots
-                only.
+            ValueError: There are no observables, none of the shots is kept, the decoder decodes kept shots
+                only, or a circuit with DECODE has no decoder in the loop, or one at its end.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -1433,9 +1437,23 @@ class Circuit:
             M                 0.02
         """
         from ..rates.budget.differences import difference_budget  # it imports Sinter and SciPy
+        from .decisions import DecisionSampling, check_raw
 
-        asked = decoder, postselection_mask, shots, seed, threads
         switches = NoiseSwitches(self._stim)
+        found = first_decision(self._stim)
+        if found is None and loop_decoder is not None:
+            raise ValueError("The circuit has no DECODE for loop_decoder to decide. Leave it out.")
+        if found is not None and decoder is not None:
+            raise ValueError(
+                f"{found}: the circuit asks a decoder, and decoder= would predict observables at its end."
+                " Leave it out: loop_decoder= decides, and FRAME can ask it which observables are flipped."
+            )
+        if not check_raw(loop_decoder, self._stim):
+            limit = DEFAULT_MAX_ACTIVE_COORDINATES
+            loop_decoder = DecisionSampling(
+                self._stim.copy(), loop_decoder, EngineOptions(), max_active_coordinates=limit
+            ).fixed_decoder()
+        asked = decoder, loop_decoder, postselection_mask, shots, seed, threads
         return difference_budget(self, switches.places, switches.without, by, *asked)
 
     def logical_error_rate(

@@ -6,6 +6,7 @@ records switch blocks. ``end`` decodes the observables at the end of a circuit, 
 rates.
 """
 
+from .deciding_decoders import FixedDecisions
 from .end import DecodedEnd, EndSampler
 from .models import check_raw, decision_model
 from .rates import decided_question
@@ -16,6 +17,7 @@ __all__ = [
     "DecisionSampling",
     "DecodedEnd",
     "EndSampler",
+    "FixedDecisions",
     "SwitchedSampling",
     "check_raw",
     "decided_question",

@@ -110,6 +110,22 @@ class SintersDecisions:
         return predictions
 
 
+class FixedDecisions:
+    """Decides as a decoder that has begun, whatever the models of circuits with less noise.
+
+    Args:
+        decoder: The decoder, which has the models of the circuit with all noise.
+    """
+
+    def __init__(self, decoder: Any) -> None:
+        self.decide = decoder.decide
+        if hasattr(decoder, "gaps"):
+            self.gaps = decoder.gaps
+
+    def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
+        """See ``DecidingDecoder.begin``."""
+
+
 def _is_plain_pymatching(decoder: RateDecoder) -> bool:
     """Whether it is PyMatching without heralds, whose components do not know of each other."""
     return decoder.is_pymatching and type(decoder.decoder) is type(decoder_named("pymatching"))

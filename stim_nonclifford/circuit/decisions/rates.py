@@ -76,7 +76,8 @@ def decided_question(
         raise NotImplementedError(
             "error_budget and failures are not available for circuits with DECODE, or with blocks that"
             " records switch: which faults make a shot fail depends on what follows without them. Compare the"
-            " rates of circuits with parts of their noise."
+            " rates of circuits with parts of their noise; with DECODE,"
+            " Circuit.error_budget(by, loop_decoder=...) does that by sampling."
         )
 
     predict = partial(predict_nothing, circuit.num_observables)

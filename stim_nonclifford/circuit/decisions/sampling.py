@@ -36,7 +36,7 @@ from ...simulation.engines import (
 )
 from ...simulation.plan import SamplingPlan
 from ...simulation.sampling.expectation_values import ExpectationEngine
-from .deciding_decoders import MOST_MODELS, STORE_BYTES, SintersDecisions, decoders_of
+from .deciding_decoders import MOST_MODELS, STORE_BYTES, FixedDecisions, SintersDecisions, decoders_of
 from .models import decision_model
 
 
@@ -139,6 +139,20 @@ class DecisionSampling:
         self.controls = {record: k for k, record in enumerate(sorted(wanted.union(records)))}
         self._num_known = circuit.num_detectors + circuit.num_observables
         self.num_outputs = self._num_known + len(self.controls) + len(decided.bits)
+
+    def fixed_decoder(self) -> FixedDecisions:
+        """The decoder with the models of this circuit, for circuits with less noise.
+
+        Raises:
+            NotImplementedError: Models depend on records.
+        """
+        for number, point in enumerate(self.decided.points):
+            if self.decided.switching(number):
+                raise NotImplementedError(
+                    f"Line {point.line}: the error model depends on records that control gates before it."
+                    " Compare the rates of circuits with parts of their noise."
+                )
+        return FixedDecisions(self.decoder)
 
     @cached_property
     def _compiled(self) -> CompiledCircuit:

@@ -15,7 +15,7 @@ from ...base.written_circuits import instructions_in, source_of
 from ...dialect import (
     bare_name,
     channel_of,
-    check_static,
+    check_unconditional,
     kraus_of,
     leakage_of,
     readout_noise_of,
@@ -40,7 +40,7 @@ class NoiseSwitches:
     """
 
     def __init__(self, circuit: stim.Circuit) -> None:
-        check_static(circuit)
+        check_unconditional(circuit)
         self._first_free = circuit.num_qubits
         self._parts: list[Part] = []
         self.places: list[NoisePlace] = []

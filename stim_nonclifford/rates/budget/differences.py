@@ -3,7 +3,8 @@
 All are drawn with common random numbers, so that a shot without the noise of a group differs from the shot
 with it only where that noise made a difference. The standard error of a difference is that of these pairs.
 What depends on a record, misread outcomes and heralds, changes the numbers of later noise when it is switched
-off: then pairs are independent, and their error is larger.
+off: then pairs are independent, and their error is larger. So are those of circuits with a decoder in the
+loop, whose noise is drawn by what it does, and not by where it is.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ def difference_budget(
     without: Callable[[Collection[int]], stim.Circuit],
     by: Grouping,
     decoder: Any,
+    loop_decoder: Any,
     postselection_mask: Mask | None,
     shots: int,
     seed: int | None,
@@ -98,7 +100,7 @@ def difference_budget(
 ) -> DifferenceBudget:
     """The budget of a ``Circuit`` by finite differences; see ``Circuit.error_budget``.
 
-    ``without`` switches some of its places of noise off.
+    ``without`` switches some of its places of noise off. ``loop_decoder`` decides, in a circuit that asks it.
     """
     seed, shots = seed_of(seed), integer(number_of_shots(shots), "shots", 1)
     labels, membership = groups_of(places, by)
@@ -121,7 +123,10 @@ def difference_budget(
 
     def sampler(numbers: Collection[int]) -> Any:
         return type(circuit)(without(numbers)).compile_detector_sampler(
-            seed=seed, engine="trajectory", threads=threads
+            seed=seed,
+            engine="trajectory" if loop_decoder is None else "auto",
+            threads=threads,
+            decoder=loop_decoder,
         )
 
     def judged(sampler: Any, count: int, known: _Shots | None) -> _Shots:

@@ -342,7 +342,7 @@ class DifferenceBudget:
         rate = f"{self.logical_error_rate:.4g} ± {self.standard_error:.1g}"
         lines = [
             f"logical error rate = {rate}" + ("" if keeps_all else f"; P(kept) = {self.kept:.6g}"),
-            f"{self.shots:,} shots with each noise, the same random numbers for all",
+            f"{self.shots:,} shots with each noise, one seed for all",
             "",
             *text_table(header[:shown], [row[:shown] for row in rows], [self.by]),
         ]

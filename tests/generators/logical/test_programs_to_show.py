@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 import stim_nonclifford as snc
 from examples.lattice_surgery import fifteen_to_one as distillation
-from examples.lattice_surgery import logical_programs
+from examples.lattice_surgery import logical_budget, logical_programs
 from examples.lattice_surgery.csv_rows import append_row, read_rows
 from examples.lattice_surgery.programs import (
     FIT,
@@ -21,6 +21,7 @@ from examples.lattice_surgery.programs import (
     num_t_gates,
 )
 from stim_nonclifford.generators.logical import ideal_distribution, logical_circuit, program_of
+from stim_nonclifford.rates.results import NoisePlace
 
 EVERY = {**PROGRAMS, **{f"CHSH {name}": program for name, program in chsh_settings()}}
 
@@ -196,3 +197,44 @@ def test_noise_costs_what_the_command_prints(tmp_path: Path, capsys: pytest.Capt
     again = capsys.readouterr().out
     assert again.strip() == printed[printed.index("\n| d |") :].strip()
     assert len(out.read_text().splitlines()) == 5
+
+
+def test_operations_of_the_budget() -> None:
+    """In the Bell pair, S about XX is followed by T about the Z of the second patch: the first one waits."""
+    program = PROGRAMS["Bell pair and T"]
+    circuit = snc.Circuit(logical_circuit(program.rotations, distance=3, p=1e-3, ending="process"))
+    coordinates = circuit.get_final_qubit_coordinates()
+    operation_of = logical_budget.operations_of(program, 3, circuit)
+    seen: dict[str, set[tuple[float, ...]]] = {}
+    ticks: dict[str, set[int]] = {}
+
+    def group_of(place: NoisePlace) -> str:
+        group = operation_of(place)
+        seen.setdefault(group, set()).update(tuple(coordinates[qubit]) for qubit in place.targets)
+        ticks.setdefault(group, set()).add(place.tick)
+        return group
+
+    budget = circuit.error_budget(group_of, loop_decoder="raw", shots=1, seed=1)
+    assert {group.group for group in budget.groups} == {*logical_budget.OPERATIONS}
+    # Patches have 3 columns, and corridors and gaps between them 6: the first one is left of x = 7.
+    assert max(x for x, _ in seen["patches that wait"]) < 7
+    assert max(x for x, _ in seen["patches in a merge"]) < 7 + 18
+    assert min(x for x, _ in seen["magic patch of T"]) > 7 + 18
+    assert max(y for _, y in seen["patches in a merge"]) < 7 < max(y for _, y in seen["lane of T"])
+    assert ticks["patches that wait"] == {*range(24, 42)}
+    assert ticks["patches after a split"] == {*range(18, 24), *range(42, 48)}
+    assert max(ticks["lane of S"]) < 24 <= min(ticks["lane of T"])
+    kinds = circuit.error_budget(logical_budget.gate_of, loop_decoder="raw", shots=1, seed=1)
+    assert sorted(str(group.group) for group in kinds.groups) == [*logical_budget.GATES]
+
+
+@pytest.mark.slow
+def test_shares_of_the_budget_add_up() -> None:
+    rows = [*logical_budget.budget("H T H", 3, 3e-4, 200_000, 1)]
+    sums = [row for row in rows if row.group == "sum"]
+    assert [row.by for row in sums] == ["gate", "operation"]
+    assert len({row.places for row in sums}) == 1
+    for row in sums:  # 5 sigma: a false alarm in 10^6 runs; and what three groups do together, rare here
+        assert abs(row.share - row.infidelity) < 5 * row.share_error
+        assert row.share_error < 0.2 * row.infidelity
+        assert row.alone < row.infidelity < row.less

@@ -374,7 +374,7 @@ def test_refusals(circuit: str, arguments: dict[str, Any], error: type[Exception
 def test_budgets_are_refused_with_a_remedy() -> None:
     circuit = snc.Circuit(SMALL.format(p=0.05))
     found = circuit.logical_error_rate(decoder=LikeliestDecoder(), relative_error=0.1, seed=1)
-    with pytest.raises(NotImplementedError, match=r"Compare the rates of circuits"):
+    with pytest.raises(NotImplementedError, match=r"Circuit.error_budget\(by, loop_decoder"):
         found.error_budget(by="gate")
 
 

@@ -1,6 +1,9 @@
 """What budgets say of noise that is no Pauli error: where twirled errors came from, and finite differences."""
 
+import itertools
+import math
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 import pymatching
@@ -297,3 +300,67 @@ def test_twirled_errors_say_where_they_came_from() -> None:
     by_source = estimate.error_budget(lambda place: place.qubits).groups
     assert shares[0] == pytest.approx(sum(each.share for each in by_source if each.group == (0,)))
     assert twirled.detector_error_model() == plain.detector_error_model()
+
+
+FLIPS = (0.3, 0.1, 0.11)
+LOOP = "\n".join(
+    [
+        *(f"X_ERROR({p}) {qubit}" for qubit, p in enumerate(FLIPS)),
+        "MPP(0.05) Z1*Z2",
+        "MPP Z0*Z1\nDETECTOR rec[-2]\nDETECTOR rec[-1]",
+        "M[DECODE] 0",
+        "OBSERVABLE_INCLUDE(0) rec[-1]",
+    ]
+)
+
+
+def loop_rate(flips: tuple[float, ...], misread: float) -> float:
+    """The probability that what the decoder says of the first qubit is wrong, if it knows of all noise."""
+
+    def laws(of: tuple[float, ...]) -> Iterator[tuple[tuple[int, int], int, float]]:
+        for events in itertools.product((0, 1), repeat=4):
+            p = math.prod(q if event else 1 - q for event, q in zip(events, of, strict=True))
+            a, b, c, m = events
+            yield (a ^ b, b ^ c ^ m), a, p
+
+    likeliest: dict[tuple[int, int], tuple[float, int]] = {}
+    for syndrome, flipped, p in laws((*FLIPS, 0.05)):
+        likeliest[syndrome] = max(likeliest.get(syndrome, (0.0, 0)), (p, flipped))
+    return sum(p for syndrome, flip, p in laws((*flips, misread)) if likeliest[syndrome][1] != flip)
+
+
+def test_differences_with_a_decoder_in_the_loop() -> None:
+    """Six standard errors of 5 rates, seed 1: significance 1e-8. The decoder always knows of all noise.
+
+    Told that the first qubit has no noise, it would never be wrong.
+    """
+    circuit = snc.Circuit(LOOP)
+    budget = circuit.error_budget("instruction", loop_decoder="pymatching", shots=100_000, seed=1)
+    assert abs(budget.logical_error_rate - loop_rate(FLIPS, 0.05)) < 6 * budget.standard_error
+    assert [str(each.group).split(":")[0] for each in budget.groups] == [f"line {k}" for k in range(1, 5)]
+    for k, each in enumerate(budget.groups):
+        flips, misread = tuple(0.0 if j == k else p for j, p in enumerate(FLIPS)), 0.05 * (k != 3)
+        expected = loop_rate(flips, misread)
+        assert abs(each.rate_without - expected) < 6 * (expected / 100_000) ** 0.5
+        assert abs(each.difference - (loop_rate(FLIPS, 0.05) - expected)) < 6 * each.difference_error
+    assert budget.groups[0].rate_without > 0.01
+    raw = circuit.error_budget(lambda place: 0 in place.targets, loop_decoder="raw", shots=100_000, seed=1)
+    assert abs(raw.logical_error_rate - 0.3) < 6 * raw.standard_error
+    assert {each.group: each.rate_without for each in raw.groups}[True] == 0
+
+
+def test_refusals_with_a_decoder_in_the_loop() -> None:
+    circuit = snc.Circuit(LOOP)
+    with pytest.raises(ValueError, match=r"the circuit asks a decoder, and .*loop_decoder="):
+        circuit.error_budget("noise", decoder="pymatching")
+    with pytest.raises(ValueError, match=r"the circuit asks a decoder\. Give it one"):
+        circuit.error_budget("noise")
+    with pytest.raises(ValueError, match="no DECODE"):
+        snc.Circuit(DECODED).error_budget("noise", loop_decoder="pymatching")
+    blocks = "M 0\nREPEAT[IF rec[-1]] 1 {\n    X 1\n}\nDECODE 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    with pytest.raises(NotImplementedError, match="Line 2: `REPEAT"):
+        snc.Circuit(blocks).error_budget("noise", loop_decoder="pymatching")
+    # A Bell pair, in which S and S_DAG make an X before them a Y, by a record.
+    switched = "R 0 1\nH 0\nCX 0 1\nRX 2\nDECODE 2\nX_ERROR(0.1) 0\nC_S rec[-1] 0\nC_S_DAG rec[-1] 1\nMPP X0*X1\nDETECTOR rec[-1]\nFRAME Z0\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    with pytest.raises(NotImplementedError, match="Line 11: the error model depends on records"):
+        snc.Circuit(switched).error_budget("noise", loop_decoder="pymatching")

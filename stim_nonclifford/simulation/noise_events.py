@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter, itemgetter
 
 import numpy as np
 
@@ -124,9 +125,38 @@ def noise_events(compiled: CompiledCircuit) -> NoiseEvents:
 
 
 def usual_effects(compiled: CompiledCircuit) -> list[int]:
-    """The effects of the errors that are more likely than none, each for itself."""
-    draws = noise_events(compiled).draws
-    return [compiled.faults[draw.faults[draw.usual]].effect for draw in draws if draw.usual]
+    """The effects of the errors that are more likely than none, each for itself.
+
+    These are the usual results of the draws of ``noise_events``, which takes longer.
+    """
+    found: list[int] = []
+    chains: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    for number, faults in groupby(compiled.faults, attrgetter("step")):
+        match compiled.program.steps[number]:
+            case CorrelatedError(chain, probability):
+                chains[chain] += [(fault.effect, probability) for fault in faults]
+            case Noise(channel, groups) if channel.constant:
+                for fault in faults:
+                    if _pattern_of(fault, groups[fault.group]) == channel.constant:
+                        found.append(fault.effect)
+            case Measure(flip_probability=probability):
+                if channel_of_patterns(((1, probability),)).constant:
+                    found += [fault.effect for fault in faults]
+    for links in chains.values():
+        links.reverse()
+        usual = _usual_link([probability for _, probability in links])
+        if usual:
+            found.append(links[usual - 1][0])
+    return found
+
+
+def _usual_link(probabilities: Sequence[float]) -> int:
+    """The number of the link of a chain that is more likely than none, counted from 1; or 0.
+
+    The last link comes first.
+    """
+    usual, most = max(enumerate(probabilities, start=1), key=itemgetter(1))
+    return usual if most > 1 - math.fsum(probabilities) else 0
 
 
 def _pattern_of(fault: Fault, targets: tuple[int, ...]) -> int:
@@ -205,9 +235,8 @@ def _add_chain(links: list[tuple[int, int, int, float]], found: NoiseEvents) -> 
     link is its number, counted from 1.
     """
     nothing = 1 - math.fsum(probability for *_, probability in links)
-    usual, (likeliest, _, constant, most) = max(enumerate(links, start=1), key=lambda item: item[1][3])
-    if most <= nothing:
-        usual, likeliest, constant = 0, links[0][0], 0
+    usual = _usual_link([probability for *_, probability in links])
+    likeliest, _, constant, _ = links[usual - 1] if usual else (links[0][0], 0, 0, 0)
     draw = len(found.draws)
     found.draws.append(
         Draw(usual, {pattern: fault for pattern, (_, fault, _, _) in enumerate(links, start=1)})

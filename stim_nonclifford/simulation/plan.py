@@ -26,6 +26,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from types import SimpleNamespace
 from typing import Literal
 
@@ -147,7 +148,7 @@ class SparseRows:
         rows = list(rows)
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=starts[1:])
-        return SparseRows(starts, np.fromiter((bit for row in rows for bit in row), dtype=np.int32))
+        return SparseRows(starts, np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=starts[-1]))
 
     def row(self, index: int) -> npt.NDArray[np.int32]:
         """The positions of the ones in a row."""

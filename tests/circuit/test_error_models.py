@@ -11,6 +11,7 @@ import stim
 import sinter_plugin
 import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler.error_models import conditioned, decomposed
+from stim_nonclifford.simulation.noise_events import noise_events, usual_effects
 
 from ..support.rates.error_models import largest_difference, symptoms
 from ..support.texts.memory_circuits import memory
@@ -191,6 +192,23 @@ class TestConditioned:
             kind=kind, postselection_mask=np.array([True, False]), approximate_disjoint_errors=True
         )
         assert symptoms(model) == {0b10: pytest.approx(0.9 if "E(" not in noise else 0.81)}
+
+    def test_they_are_the_usual_results_of_draws(self) -> None:
+        """Seed 3. Of channels, readout and chains with every choice of the likeliest result."""
+        rng, num_usual = np.random.default_rng(3), 0
+        for _ in range(40):
+            p, q, r = rng.uniform(0, 1, 3).round(3)
+            circuit = snc.Circuit(
+                f"REPEAT 2 {{\nE({p}) X0\nM({r}) 2\nDEPOLARIZE1({0.75 * q}) 0\nPAULI_CHANNEL_1({p / 3}, {r / 2}, 0) 1 2\n"
+                f"ELSE_CORRELATED_ERROR({q}) Y1\nELSE_CORRELATED_ERROR({r}) Y1 X2\nX_ERROR({q}) 1\n}}\nM 0 1 2\n"
+                + "\n".join(f"DETECTOR rec[-{k}]" for k in range(1, 6))
+            )
+            compiled = circuit.compile()
+            draws = noise_events(compiled).draws
+            usual = [compiled.faults[draw.faults[draw.usual]].effect for draw in draws if draw.usual]
+            assert sorted(usual_effects(compiled)) == sorted(usual)
+            num_usual += len(usual)
+        assert num_usual > 100
 
     def test_errors_that_discard_need_not_be_decomposed(self) -> None:
         """Stim finds parts of D0 D1 D2 D3 only where one of them occurs as an error of its own."""

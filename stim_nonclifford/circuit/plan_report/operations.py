@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from ...dialect import bare_name
 from ...simulation.compiler.algebra.paulis import Factors
@@ -68,30 +68,37 @@ def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOpe
 
 
 def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperation]:
-    names: dict[int, str] = {}
+    stored_steps = _StoredSteps(program)
+    names = ("kind", "width", "first_term", "end_term", "outcome")
+    columns = (plan.operations[name].tolist() for name in names)
     weak, flips = plan.in_weak_measurements.tolist(), plan.flips_index.tolist()
-    for operation, is_weak, has_x, measured_in in zip(
-        plan.operations, weak, flips, plan.operation_steps.tolist(), strict=True
+    steps, signs = plan.rotation_term_steps.tolist(), plan.rotation_terms["sign"].tolist()
+    for kind, width_before, first, end, outcome, is_weak, has_x, measured_in in zip(
+        *columns, weak, flips, plan.operation_steps.tolist(), strict=True
     ):
-        kind = int(operation["kind"])
-        width = int(operation["width"]) + (kind == ACTIVATE) - is_weak
-        first, end = int(operation["first_term"]), int(operation["end_term"])
+        width = width_before + (kind == ACTIVATE) - is_weak
         is_diagonal = kind == ROTATE and not has_x
         for k in range(first, end):
             activates = k == first and kind != ROTATE
+            stored = stored_steps.of(steps[k])
             yield PlannedOperation(
                 kind="activation" if activates else "rotation",
                 width=width,
                 coefficients=0 if k > first or is_diagonal else 1 << width,
                 joined=k > first,
                 diagonal=not activates and not has_x,
-                half_turns=program.rotation_at(int(plan.rotation_term_steps[k])).half_turns,
-                sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
+                half_turns=stored.half_turns,
+                sign_controlled=signs[k] >= 0,
                 outcome=None,
                 weak=is_weak,
-                **_place(program, int(plan.rotation_term_steps[k]), names),
+                pauli=stored.pauli,
+                instruction=stored.instruction,
+                line=stored.line,
+                tick=program.places[steps[k]].tick,
+                step=steps[k],
             )
         if kind == MEASURE:
+            stored = stored_steps.of(measured_in)
             yield PlannedOperation(
                 kind="measurement",
                 width=width,
@@ -100,28 +107,51 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
                 diagonal=False,
                 half_turns=0.0,
                 sign_controlled=False,
-                outcome=int(operation["outcome"]),
+                outcome=outcome,
                 weak=is_weak,
-                **_place(program, measured_in, names),
+                pauli=stored.pauli,
+                instruction=stored.instruction,
+                line=stored.line,
+                tick=program.places[measured_in].tick,
+                step=measured_in,
             )
 
 
-def _place(program: Program, step: int, names: dict[int, str]) -> dict[str, Any]:
-    """The attributes of a ``PlannedOperation`` that describe its instruction.
+class _StoredStep(NamedTuple):
+    """What is the same for a step in all iterations of a loop."""
 
-    ``names`` keeps the names of instructions by identity, as one with many targets has many operations.
-    """
-    place = program.places[step]
-    if id(place.source) not in names:
-        names[id(place.source)] = bare_name(place.source)
-    factors = program.labelled(_factors(program.steps[step]))
-    return {
-        "pauli": "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
-        "instruction": names[id(place.source)],
-        "line": place.line,
-        "tick": place.tick,
-        "step": step,
-    }
+    half_turns: float
+    pauli: str
+    instruction: str
+    line: int
+
+
+class _StoredSteps:
+    """The stored steps of a program, each described once, and the name of each instruction."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._known: dict[int, _StoredStep] = {}
+        self._names: dict[int, str] = {}  # by the identity of an instruction, as one has many targets
+
+    def of(self, step: int) -> _StoredStep:
+        """The stored step of a step of the unrolled circuit."""
+        number = self._program.stored_number(step)
+        if number not in self._known:
+            self._known[number] = self._described(number)
+        return self._known[number]
+
+    def _described(self, number: int) -> _StoredStep:
+        step, place = self._program.stored_steps[number], self._program.stored_places[number]
+        if id(place.source) not in self._names:
+            self._names[id(place.source)] = bare_name(place.source)
+        factors = self._program.labelled(_factors(step))
+        return _StoredStep(
+            step.half_turns if isinstance(step, Rotate) else 0.0,
+            "*".join(f"{'_XZY'[code]}{qubit}" for qubit, code in factors),
+            self._names[id(place.source)],
+            place.line,
+        )
 
 
 def _factors(step: Step) -> Factors:

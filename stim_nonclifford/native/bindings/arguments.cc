@@ -176,6 +176,6 @@ snc::Program to_program(nb::handle object) {
         .images = program.rows("images"),
         .channels = program.records<snc::Channel>("channels", {"constant", "first_rate", "first_choice", "end"}),
         .choices = program.records<snc::ChannelChoice>("choices", {"pattern", "amount"}),
-        .loops = program.records<snc::CircuitLoop>("loops", {"first", "end", "repetitions", "records", "detectors"}),
+        .loops = program.records<snc::CircuitLoop>("loops", {"first", "end", "repetitions", "records", "detectors", "chains"}),
     });
 }

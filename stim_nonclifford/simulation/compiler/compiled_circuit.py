@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +15,6 @@ from ...base.written_circuits import circuit_of, with_replaced
 from ...dialect import bare_name, check_unconditional, quasistatic_of, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from ..reduction import MAX_ELIMINATION_QUBITS, simulated_width, simulation_nanoseconds
-from .algebra.gf2 import mask_of
 from .plans.plan_construction import construct_plan, schedule
 from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
@@ -91,10 +88,8 @@ def _random_readouts(program: Program, quantum: QuantumProgram | None) -> set[in
     if quantum is None or not program.readout_decays or not (quantum.operations or program.decisions):
         return set()
     table = outcome_effects(program, quantum)
-    flipped = functools.reduce(
-        operator.or_, table.outcomes, mask_of(np.unique(table.decisions.bits).tolist())
-    )
-    return {program.stored_record(d) for d in program.readout_decays if flipped >> d.record & 1}
+    flipped = set(np.union1d(table.outcomes.bits, table.decisions.bits).tolist())
+    return {program.stored_record(d) for d in program.readout_decays if d.record in flipped}
 
 
 _IF_QUBITS_RELAX = (

@@ -162,8 +162,10 @@ class ExpectationCircuit:
 def _with_outcomes_as_signs(table: EffectTable) -> EffectTable:
     """The table with a further sign for each outcome, which the outcome alone flips."""
     first = table.num_outputs + table.num_signs
-    outcomes = [effect | 1 << first + k for k, effect in enumerate(table.outcomes)]
-    more = len(outcomes)
+    more = len(table.outcomes)
+    own = first + np.arange(more, dtype=np.int32)
+    starts, bits = table.outcomes.starts, table.outcomes.bits
+    outcomes = SparseRows(starts + np.arange(more + 1), np.insert(bits, starts[1:], own))
 
     def moved(rows: SparseRows) -> SparseRows:
         """Rows in which the bits behind those of signs have more room before them."""
@@ -192,7 +194,7 @@ def _bit_of(operation: Operation, first_sign: int, first_outcome: int) -> int:
 
 def _flipped_bits(table: EffectTable) -> set[int]:
     """The bits of an effect that any cause flips: the others are 0 in every shot."""
-    return set(np.unique(table.causes.bits).tolist()).union(*map(ones, (table.constant, *table.outcomes)))
+    return set(np.union1d(table.causes.bits, table.outcomes.bits).tolist()).union(ones(table.constant))
 
 
 class _PathSteps(NamedTuple):

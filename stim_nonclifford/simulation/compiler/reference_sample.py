@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.memory import collector_paused, memory_is_a_limit
-from ..plan import SamplingPlan
+from ..plan import SamplingPlan, SparseRows
 from .algebra.gf2 import mask_of, ones
+from .algebra.sparse_rows import numbers_of_rows, taken
 from .plans.plan_construction import construct_plan, schedule
 from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .program.program import Program
@@ -109,7 +110,7 @@ def reference_records(
 
 def _outcomes_with_coins(
     quantum: QuantumProgram, operations: Sequence[Operation], table: EffectTable
-) -> list[int]:
+) -> SparseRows:
     """The effects of the outcomes if every coin is chosen such that its record is 0.
 
     If an outcome flips the record of a later coin, then that coin is flipped too.
@@ -117,16 +118,16 @@ def _outcomes_with_coins(
     places = [k for k, operation in enumerate(operations) if operation.measures]
     coins_from = [bisect_right(quantum.coins, k, key=lambda coin: coin[0]) for k in places]
     coin_of = {record: coin for coin, (_, record) in enumerate(quantum.coins)}
-    coin_records = mask_of(coin_of)
-    effects = []
-    for effect, first in zip(table.outcomes, coins_from, strict=False):
+    outcomes = taken(table.outcomes, range(len(places)))
+    flips_coin = np.isin(outcomes.bits, np.array(list(coin_of), dtype=np.int64))
+    if not flips_coin.any():
+        return outcomes
+    effects = [outcomes.row(k) for k in range(len(outcomes))]
+    for k in np.unique(numbers_of_rows(outcomes)[flips_coin]).tolist():
+        bits = set(effects[k].tolist())
         # The coins that an effect flips, in their order: turning one may flip later ones.
-        flipped = [coin for record in ones(effect & coin_records) if (coin := coin_of[record]) >= first]
-        if not flipped:
-            effects.append(effect)
-            continue
+        flipped = [coin for record in bits if (coin := coin_of.get(record, -1)) >= coins_from[k]]
         heapify(flipped)
-        bits = set(ones(effect))
         while flipped:
             coin = heappop(flipped)
             _, record = quantum.coins[coin]
@@ -136,5 +137,6 @@ def _outcomes_with_coins(
                 for other in toss:
                     if coin_of.get(other, -1) > coin:
                         heappush(flipped, coin_of[other])
-        effects.append(mask_of(bits))
-    return effects
+        effects[k] = np.array(sorted(bits), dtype=np.int32)
+    starts = np.concatenate([[0], np.cumsum([len(effect) for effect in effects])])
+    return SparseRows(starts, np.concatenate(effects))

@@ -26,9 +26,7 @@ these Paulis.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
-import operator
 from collections.abc import Collection, Sequence
 from weakref import WeakKeyDictionary
 
@@ -180,8 +178,8 @@ def lines_of_observable(circuit: stim.Circuit, observable: int) -> list[int]:
 def _mask_of_outcomes(compiled: CompiledCircuit) -> int:
     """The outputs that outcomes flip, or readout noise that depends on them."""
     table = compiled.effects("detectors")
-    decays = mask_of(np.unique(table.readouts.effects.bits).tolist())
-    return functools.reduce(operator.or_, table.outcomes, decays) & ((1 << table.num_outputs) - 1)
+    flipped = np.union1d(table.readouts.effects.bits, table.outcomes.bits)
+    return mask_of(flipped[flipped < table.num_outputs].tolist())
 
 
 def _mask_of_chance(compiled: CompiledCircuit) -> int:

@@ -41,10 +41,8 @@ def test_size_table(distance: int) -> None:
 
 def dependent_detectors(circuit: snc.Circuit) -> set[int]:
     """Outputs (detectors, then observables) that a quantum outcome can flip."""
-    flips = 0
-    for effect in circuit.compile().effects("detectors").outcomes:
-        flips |= effect
-    return {k for k in range(circuit.num_detectors + circuit.num_observables) if flips >> k & 1}
+    flips = set(circuit.compile().effects("detectors").outcomes.bits.tolist())
+    return flips & set(range(circuit.num_detectors + circuit.num_observables))
 
 
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)

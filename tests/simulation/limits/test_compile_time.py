@@ -27,6 +27,10 @@ TEXTS_AND_SECONDS = [
         "REPEAT 5000 {\n    H 0\n    T 0\n    M 0\n}",
         8,
     ),  # each error flips every second record after it: 10 s
+    # Each outcome decides the signs of all later rotations: 18 s for records alone.
+    ("R 0 1\nREPEAT 4095 {\n    H_NYZ 0 1\n    R_X(0.3) 0\n    M 0 1\n}\nDETECTOR rec[-1]", 14),
+    # As many outcomes as records: more than 1 GiB.
+    ("REPEAT 100000 {\n    RX 0\n    T 0\n    MX 0\n    DETECTOR rec[-1]\n}", 20),
 ]  # fmt: skip
 
 

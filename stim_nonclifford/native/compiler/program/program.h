@@ -1,5 +1,5 @@
 // A circuit as steps (compiler/program/steps.py), in the form in which the sweeps follow it. Loops are not unrolled: the steps of
-// their first iteration are stored, and those of the others differ in the numbers of records and detectors alone.
+// their first iteration are stored, and those of the others differ in the numbers of records, detectors and chains of errors alone.
 #pragma once
 
 #include <algorithm>
@@ -106,7 +106,7 @@ struct CircuitStep {
 
 // What the numbers in a step are in a later iteration.
 struct Shift {
-    int64_t records = 0, detectors = 0;
+    int64_t records = 0, detectors = 0, chains = 0;
 };
 
 // The stored steps from `first` to `end` are one iteration.
@@ -227,7 +227,8 @@ void Program::follow(size_t first, size_t end, size_t num_loops, Shift shift, in
         for (uint64_t j = 0; j < loop.repetitions; ++j) {
             const auto iteration = static_cast<int64_t>(is_forward ? j : loop.repetitions - 1 - j);
             const Shift inside{shift.records + iteration * loop.shift.records,
-                               shift.detectors + iteration * loop.shift.detectors};
+                               shift.detectors + iteration * loop.shift.detectors,
+                               shift.chains + iteration * loop.shift.chains};
             follow<is_forward>(loop.first, loop.end, k, inside, number, use);
         }
         place = is_forward ? loop.end : loop.first;

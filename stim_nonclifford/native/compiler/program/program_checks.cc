@@ -177,6 +177,7 @@ void Program::check_loop(size_t k, std::vector<Shift>& reach) const {
     for (size_t inner = k; inner-- > 0 && parts_.loops[inner].end > first;)
         require(parts_.loops[inner].end <= end && parts_.loops[inner].first >= first, "Loops must be nested, and inner loops come first.");
     require(product(size_of(first, end, k), repetitions) < max_size, "The program has too many steps.");
+    require(shift.chains >= 0 && static_cast<uint64_t>(shift.chains) <= size_of(first, end, k), "An iteration has at most as many chains of errors as steps.");
     const uint64_t more_records = product(static_cast<uint64_t>(shift.records), repetitions - 1);
     const uint64_t more_detectors = product(static_cast<uint64_t>(shift.detectors), repetitions - 1);
     require(more_records <= num_records && more_detectors <= num_detectors, "The loop has more records or detectors than the program.");

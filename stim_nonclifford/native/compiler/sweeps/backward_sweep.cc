@@ -116,7 +116,7 @@ class EffectSweep {
     EffectTable faults_{};            // which has nothing but the faults
     // One error of a chain of mutually exclusive ones.
     struct Link {
-        int32_t chain;
+        int64_t chain;
         size_t kept;
         double probability, nothing;
     };
@@ -203,7 +203,7 @@ void EffectSweep::pull_back_through(const CircuitStep& step, int64_t number, con
         }
         case CircuitStepKind::correlated_error: {
             if (!question_.with_noise) break;
-            links_.push_back({step.number, keep(effect_of(factors)), step.amount, step.second_amount});
+            links_.push_back({step.number + shift.chains, keep(effect_of(factors)), step.amount, step.second_amount});
             if (question_.with_faults && step.amount > 0) add_fault(number, 0, 0, factors, -1);
             break;
         }

@@ -216,7 +216,7 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             add_noise(program, step, shift, line);
             break;
         case Kind::correlated_error: {
-            const auto chain = static_cast<size_t>(step.number);
+            const auto chain = static_cast<size_t>(step.number + shift.chains);
             if (chain >= chains.size()) chains.resize(chain + 1);
             TrajectoryStep& added = add_step(TrajectoryStepKind::correlated_error, line);
             added.chain = static_cast<uint32_t>(chain);

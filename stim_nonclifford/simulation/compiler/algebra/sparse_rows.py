@@ -27,8 +27,7 @@ def transposed(rows: SparseRows, num_columns: int) -> SparseRows:
     """The transposed matrix: for each column, the rows that have a one in it, ascending."""
     starts = np.zeros(num_columns + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows.bits, minlength=num_columns), out=starts[1:])
-    numbers = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.starts))
-    return SparseRows(starts, numbers[np.argsort(rows.bits, kind="stable")])
+    return SparseRows(starts, numbers_of_rows(rows)[np.argsort(rows.bits, kind="stable")])
 
 
 def independent_rows(rows: SparseRows) -> SparseRows:
@@ -38,6 +37,26 @@ def independent_rows(rows: SparseRows) -> SparseRows:
     lengths = np.diff(rows.starts)
     starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
     return SparseRows(starts, rows.bits[rows.starts[0] : rows.starts[-1]][np.repeat(chosen, lengths)])
+
+
+def taken(rows: SparseRows, numbers: Sequence[int] | npt.NDArray[np.intp]) -> SparseRows:
+    """The rows with these numbers, in this order.
+
+    Examples:
+        >>> rows = taken(SparseRows.of([[0, 3], [], [2]]), [2, 0])
+        >>> rows.row(0).tolist(), rows.row(1).tolist()
+        ([2], [0, 3])
+    """
+    firsts = rows.starts[:-1][numbers]
+    lengths = rows.starts[1:][numbers] - firsts
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.arange(starts[-1]) + np.repeat(firsts - starts[:-1], lengths)
+    return SparseRows(starts, rows.bits[places])
+
+
+def numbers_of_rows(rows: SparseRows) -> npt.NDArray[np.int32]:
+    """For each of the bits, the number of its row."""
+    return np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.starts))
 
 
 def cut(rows: SparseRows, num_bits: int) -> tuple[SparseRows, SparseRows]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...plan import MAX_INDEX_BITS, OPERATION_DTYPE, ROTATION_TERM_DTYPE, SamplingPlan, SparseRows
 from ..algebra.gf2 import ones
-from ..algebra.sparse_rows import cut, joined, odd_sums, single_bits
+from ..algebra.sparse_rows import cut, joined, numbers_of_rows, odd_sums, single_bits, taken
 from ..sweeps.effects import EffectTable
 from ..sweeps.operations import Operation, OperationKind, RotationTerm, peak_width
 from .leakage_tables import leakage_tables
@@ -51,8 +51,7 @@ def construct_plan(
         if operation.kind == OperationKind.ROTATE
         for term in operation.terms
     ]
-    effects_of_outcomes = [table.outcomes[operation.outcome] for operation in needed if operation.measures]
-    checks = split_checks(effects_of_outcomes, requested.postselected)
+    checks = split_checks(_effects_of_outcomes(needed, table), requested.postselected)
     constant = table.constant ^ output_constant
     layout = RowLayout(table, constant, signs, checks, requested.reported)
     mechanism_rows, mechanism_rates, sites = layout.mechanisms()
@@ -74,15 +73,13 @@ def construct_plan(
     first_output = num_signs + num_outcome_checks
     branch_bits = single_bits([*signs, *checks.outcome_dependent, *requested.reported])
 
-    def branch_rows(effects: Iterable[int]) -> SparseRows:
-        return odd_sums(SparseRows.of(map(ones, effects)), branch_bits, table.num_bits)
-
-    outcome_rows = branch_rows(table.outcomes[op.outcome] for op in scheduled if op.measures)
+    outcome_rows = odd_sums(_effects_of_outcomes(scheduled, table), branch_bits, table.num_bits)
     deadlines = np.full(num_outcome_checks, -1, dtype=np.int32)
     is_check = (outcome_rows.bits >= num_signs) & (outcome_rows.bits < first_output)
-    outcomes_of_bits = np.repeat(np.arange(len(outcome_rows), dtype=np.int32), np.diff(outcome_rows.starts))
+    outcomes_of_bits = numbers_of_rows(outcome_rows)
     np.maximum.at(deadlines, outcome_rows.bits[is_check] - num_signs, outcomes_of_bits[is_check])
-    branch_constant = {k for k in branch_rows([constant]).bits.tolist() if k < first_output}
+    constant_bits = odd_sums(SparseRows.of([ones(constant)]), branch_bits, table.num_bits).bits
+    branch_constant = {k for k in constant_bits.tolist() if k < first_output}
     branch_constant ^= set(layout.implied_branch_bits)
     terms = [term for operation in scheduled for term in operation.terms]
     return SamplingPlan(
@@ -126,6 +123,11 @@ def construct_plan(
         high_x=_high_rows([operation.x for operation in scheduled]),
         high_z=_high_rows([operation.z for operation in scheduled]),
     )
+
+
+def _effects_of_outcomes(operations: Sequence[Operation], table: EffectTable) -> SparseRows:
+    """The effects of the outcomes of some operations, in their order."""
+    return taken(table.outcomes, [operation.outcome for operation in operations if operation.measures])
 
 
 def operation_array(operations: Sequence[Operation]) -> npt.NDArray[np.void]:

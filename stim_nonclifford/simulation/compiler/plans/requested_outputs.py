@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ....base.memory import memory_is_a_limit
-from ..algebra.gf2 import mask_of
+from ...plan import SparseRows
+from ..algebra.sparse_rows import numbers_of_rows
 from ..sweeps.operations import Operation
 
 
@@ -26,13 +29,15 @@ class RequestedOutputs:
 
 
 def needed_operations(
-    operations: Sequence[Operation], outcomes: Sequence[int], requested: RequestedOutputs
+    operations: Sequence[Operation], outcomes: SparseRows, requested: RequestedOutputs
 ) -> list[Operation]:
     """The operations up to the last measurement whose outcome flips a requested output."""
-    read = mask_of({*requested.reported, *requested.postselected})
+    read = np.array([*requested.reported, *requested.postselected], dtype=np.int64)
+    flips = np.zeros(len(outcomes), dtype=np.bool_)
+    flips[numbers_of_rows(outcomes)[np.isin(outcomes.bits, read)]] = True
     needed = len(operations)
     for operation in reversed(operations):
-        if operation.measures and outcomes[operation.outcome] & read:
+        if operation.measures and flips[operation.outcome]:
             break
         needed -= 1
     return list(operations[:needed])

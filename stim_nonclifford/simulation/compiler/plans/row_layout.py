@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ...._native import sums_by_row
 from ...plan import SparseRows
 from ..algebra.gf2 import mask_of, ones, relations
-from ..algebra.sparse_rows import independent_rows, joined, odd_sums, single_bits, transposed
+from ..algebra.sparse_rows import independent_rows, joined, numbers_of_rows, odd_sums, single_bits, transposed
 from ..sweeps.effects import EffectTable
 
 _MAX_BASIS_BITS = 1024
@@ -37,13 +37,13 @@ class Checks:
     outcome_dependent: list[int]  # outputs that quantum outcomes flip; each of them is an outcome check
 
 
-def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks:
+def split_checks(outcomes: SparseRows, postselected: Sequence[int]) -> Checks:
     """Splits postselection into noise-only checks and outcome checks."""
     of_output: dict[int, list[int]] = {output: [] for output in postselected}
-    selected = mask_of(postselected)
-    for k, effect in enumerate(outcomes):
-        for output in ones(effect & selected):
-            of_output[output].append(k)
+    selected = np.isin(outcomes.bits, np.array(postselected, dtype=np.int64))
+    numbers = numbers_of_rows(outcomes)[selected]
+    for output, k in zip(outcomes.bits[selected].tolist(), numbers.tolist(), strict=True):
+        of_output[output].append(k)
     kept, dependent = relations([mask_of(of_output[output]) for output in postselected])
     noise_only = [
         sorted([postselected[k], *(postselected[source] for source in ones(sources))])

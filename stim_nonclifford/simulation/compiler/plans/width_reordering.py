@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from ...plan import SparseRows
 from ..algebra.gf2 import ones
 from ..sweeps.operations import Operation, OperationKind
 
@@ -45,7 +46,7 @@ class _Coordinates:
 
 def reorder_for_width(
     operations: Sequence[Operation],
-    outcomes: Sequence[int],
+    outcomes: SparseRows,
     num_outputs: int,
     *,
     keep_measurements_in_order: bool = False,
@@ -69,7 +70,7 @@ def reorder_for_width(
 
 
 def _outcomes_and_signs(
-    operations: Sequence[Operation], outcomes: Sequence[int], num_outputs: int
+    operations: Sequence[Operation], outcomes: SparseRows, num_outputs: int
 ) -> Iterator[tuple[int, int]]:
     """Pairs of operations that must keep their order: a measurement and a rotation whose sign it flips."""
     place_of_sign = {
@@ -80,9 +81,10 @@ def _outcomes_and_signs(
     }
     for k, operation in enumerate(operations):
         if operation.measures:
-            for sign in ones(outcomes[operation.outcome] >> num_outputs):
-                if sign in place_of_sign:
-                    yield min(k, place_of_sign[sign]), max(k, place_of_sign[sign])
+            for bit in outcomes.row(operation.outcome).tolist():
+                place = place_of_sign.get(bit - num_outputs)
+                if place is not None:
+                    yield min(k, place), max(k, place)
 
 
 def _connected_measurements(

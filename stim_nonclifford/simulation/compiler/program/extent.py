@@ -37,6 +37,9 @@ MAX_OUTPUTS = 1 << 24
 MAX_COORDINATES = 1 << 23
 """The largest number of coordinates that are returned. As Python numbers, they take some 40 bytes each."""
 MAX_OBSERVABLES = 1 << 21
+MAX_TABLEAU_BYTES = 1 << 30
+TABLES_WITH_ROTATIONS = 3
+"""How many tableaus the forward sweep has for a group of connected qubits if there are rotations."""
 
 _ERRORS = {"DEPOLARIZE1": 3, "PAULI_CHANNEL_1": 3, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15} | {
     "HERALDED_ERASE": 4,
@@ -64,7 +67,7 @@ _POWER_FROM = 1000
 _INSTRUCTION_COST = 1
 _TARGET_COST, _MEASUREMENT_COST, _DETECTOR_COST, _FAULT_COST = 2, 8, 20, 20
 _SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 10, 12, 2000
-_CORRELATED_ERROR_COST = 400  # of its iterations, each is stored
+_CORRELATED_ERROR_COST = 400  # each is kept until all of its chain are known
 _COSTS_OF_A_SECOND = 100_000_000
 
 _gate_data = cache(stim.gate_data)
@@ -84,6 +87,8 @@ class Extent:
     targets: int = 0  # number of targets after unrolling, at least one for each instruction
     kept: int = 0  # the same with each block that ``becomes_power`` counted once
     rotations: int = 0  # number of targets of non-Clifford gates after unrolling
+    has_gates: bool = False  # whether there are such gates, and not only what is compiled to them
+    is_switched: bool = False  # whether records switch any block
     # what it takes to compile the kept ones, without the forward sweep and the effects of noise
     cost: int = 0
     faults: int = 0  # number of Paulis of noise channels that have different effects
@@ -175,6 +180,8 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.faults += block.faults * (block.repetitions if block.measures else 1)
     extent.measures |= block.measures
     extent.rotations += block.repetitions * block.rotations
+    extent.has_gates |= block.has_gates
+    extent.is_switched |= block.is_switched or block.condition is not None
     extent.instructions += block.repetitions * block.instructions
     extent.ticks += block.repetitions * block.ticks
     extent.coordinates += block.repetitions * block.coordinates
@@ -227,6 +234,7 @@ def _add_tagged(
     """Adds what the tag of an instruction stands for; whether it stands for anything."""
     if gate_from_tag(instruction) is not None:
         extent.rotations += len(targets)
+        extent.has_gates = True
         extent.swept_cost += len(targets) * _ROTATION_COST
         extent.is_clifford = False
     elif (channel := relaxation_of(instruction)) is not None:
@@ -300,6 +308,26 @@ def check_extent(extent: Extent) -> None:
             f"The circuit has {extent.instructions:,} instructions once its REPEAT blocks are unrolled;"
             f" the limit is {MAX_INSTRUCTIONS:,}. Lower the repeat counts."
         )
+
+
+def check_number_of_qubits(extent: Extent) -> None:
+    """Checks that the forward sweep has room for the tableaus of the qubits, even if nothing connects them.
+
+    To find what does takes long where there are very many.
+    """
+    if not extent.has_gates or extent.is_switched or extent.leaks:  # there may be no forward sweep
+        return
+    num_bytes = TABLES_WITH_ROTATIONS * len(extent.qubits) * tableau_bytes(1)
+    if num_bytes > MAX_TABLEAU_BYTES:
+        raise ResourceLimitError(
+            f"The circuit uses {len(extent.qubits):,} qubits: the tables of the compiler need {num_bytes:,}"
+            f" bytes or more. The limit is {MAX_TABLEAU_BYTES:,} bytes. Sample the circuit in parts."
+        )
+
+
+def tableau_bytes(num_qubits: int) -> int:
+    """Memory in bytes of a tableau."""
+    return (-(-num_qubits // 128) * 128) ** 2 // 2
 
 
 def check_targets(extent: Extent) -> None:

@@ -57,6 +57,7 @@ from .extent import (
     WITHOUT_EFFECT,
     Extent,
     check_extent,
+    check_number_of_qubits,
     extent_of,
 )
 from .leakage_steps import LeakageModels, leakage_steps, leaked_readout_steps, why_no_plan
@@ -111,6 +112,8 @@ def program_of(
     """
     extent = extent_of(circuit)
     check_extent(extent)
+    if not for_trajectories:
+        check_number_of_qubits(extent)
     for count, limit, what in (
         (circuit.num_detectors, MAX_OUTPUTS, "detectors"),
         (circuit.num_observables, MAX_OBSERVABLES, "observables"),
@@ -254,19 +257,19 @@ class _Flattener:
     def add_repetitions(self, block: Extent, until: Condition | None = None) -> None:
         """Adds a block as a loop. ``until``: the condition that ends it, which is looked at behind it."""
         before, first, first_loop, place = self.counts(), len(self.steps), len(self.loops), self.place
-        self.add_parts(block, self.place.line + 1)
-        if until is not None:
-            self.place = place
-            self.add_skips(until)
-            self.emit(Accept(self.num_records, self.num_detectors))
-            for _ in until.terms:
-                self.emit(EndBlock())
+        self.add_iteration(block, until, place)
         times = block.repetitions - 1
         if not times:
             return
         iteration = Shift(*(now - then for now, then in zip(self.counts(), before, strict=True)))
-        if any(isinstance(step, CorrelatedError) for step in self.steps[first:]):
-            self.repeat_correlated_errors(first, first_loop, iteration, times)
+        links = (k for k in range(first, len(self.steps)) if isinstance(self.steps[k], CorrelatedError))
+        first_link = next(links, None)
+        if first_link is not None and self.places[first_link].source.name != "E":
+            for _ in range(times):  # a chain reaches from each iteration into the next one
+                self.add_iteration(block, until, place)
+            return
+        if first_link is not None:
+            self.repeat_chains(first, first_loop, iteration, times)
         elif len(self.steps) > first:
             self.loops.append(Loop(first, len(self.steps), block.repetitions, iteration))
         further = iteration.times(times)
@@ -274,23 +277,37 @@ class _Flattener:
         self.num_detectors += further.detectors
         self.num_instructions += further.instructions
         self.num_ticks += further.ticks
+        self.chain += further.chains
 
-    def repeat_correlated_errors(self, first: int, first_loop: int, iteration: Shift, times: int) -> None:
-        """Adds further iterations of steps with correlated errors: chains may reach into the next one."""
-        template, places, loops = self.steps[first:], self.places[first:], self.loops[first_loop:]
-        for k in range(1, times + 1):
-            shift = iteration.times(k)
-            self.loops += [loop.moved(k * len(template)) for loop in loops]
-            for step, place in zip(template, places, strict=True):
-                self.places.append(place.shifted(shift))
-                if isinstance(step, CorrelatedError):
-                    source = place.source
-                    step = self.correlated_error(source.name, source.gate_args_copy()[0], step.factors)
-                self.steps.append(shifted(step, shift))
+    def add_iteration(self, block: Extent, until: Condition | None, place: Place) -> None:
+        """Adds the steps of one iteration of the block at a place."""
+        self.place = place
+        self.add_parts(block, place.line + 1)
+        if until is not None:
+            self.place = place
+            self.add_skips(until)
+            self.emit(Accept(self.num_records, self.num_detectors))
+            for _ in until.terms:
+                self.emit(EndBlock())
+
+    def repeat_chains(self, first: int, first_loop: int, iteration: Shift, times: int) -> None:
+        """Adds further iterations of steps with correlated errors, which begin a chain of their own.
+
+        The last iteration is stored apart, as the last of its chains may go on behind the loop.
+        """
+        end, inner = len(self.steps), self.loops[first_loop:]
+        if times > 1:
+            self.loops.append(Loop(first, end, times, iteration))
+        self.loops += [loop.moved(end - first) for loop in inner]
+        last = iteration.times(times)
+        self.steps += [shifted(step, last) for step in self.steps[first:end]]
+        self.places += [place.shifted(last) for place in self.places[first:end]]
 
     def counts(self) -> Shift:
-        """How many records, detectors, instructions and TICKs there are."""
-        return Shift(self.num_records, self.num_detectors, self.num_instructions, self.num_ticks)
+        """How many records, detectors, instructions, TICKs and chains of errors there are."""
+        return Shift(
+            self.num_records, self.num_detectors, self.num_instructions, self.num_ticks, self.chain + 1
+        )
 
     def place_of(self, instruction: stim.CircuitInstruction) -> str:
         """How messages name an instruction. It takes time where there are many targets."""
@@ -506,6 +523,7 @@ class _Flattener:
         noise = readout_noise_of(instruction)
         if noise is None or not noise.decay:
             noise = ReadoutNoise(flip, flip)
+        resets, is_plain = name.startswith("MR"), not (noise.decay or self.models.readouts)
         for group in instruction.target_groups():
             if name == "MPP":
                 labelled, inverted = product_of(group, lambda: self.place_of(instruction))
@@ -513,9 +531,12 @@ class _Flattener:
             elif name == "MPAD":
                 factors, inverted = (), bool(group[0].value)
             else:
-                factors = tuple((self.qubits[target.value], _MEASURED[name]) for target in group)
-                inverted = sum(target.is_inverted_result_target for target in group) % 2 == 1
-            resets = name.startswith("MR")
+                factors = tuple([(self.qubits[target.value], _MEASURED[name]) for target in group])
+                inverted = sum([target.is_inverted_result_target for target in group]) % 2 == 1
+            if is_plain:
+                self.store(Measure(factors, self.num_records, inverted, flip, resets))
+                self.num_records += 1
+                continue
             read_out = (factors, noise, self.num_records, inverted, len(self.qubits))
             self.num_records += 1
             if len(factors) == 1 and (qubit := factors[0][0]) in self.models.readouts:

@@ -50,6 +50,7 @@ class Shift(NamedTuple):
     detectors: int = 0
     instructions: int = 0
     ticks: int = 0
+    chains: int = 0  # of correlated errors
 
     def times(self, iterations: int) -> Shift:
         """The shift after this many iterations."""
@@ -58,6 +59,7 @@ class Shift(NamedTuple):
             iterations * self.detectors,
             iterations * self.instructions,
             iterations * self.ticks,
+            iterations * self.chains,
         )
 
     def plus(self, other: Shift) -> Shift:
@@ -67,7 +69,11 @@ class Shift(NamedTuple):
             self.detectors + other.detectors,
             self.instructions + other.instructions,
             self.ticks + other.ticks,
+            self.chains + other.chains,
         )
+
+
+_NONE = Shift()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +149,17 @@ class _Range:
         return first + offset if inner is None else inner.stored(offset % inner.size)
 
     def place(self, step: int) -> tuple[int, Shift]:
-        part = bisect_right(self.starts, step) - 1
-        first, _, loop, inner = self.parts[part]
-        offset = step - self.starts[part]
-        if loop is None or inner is None:
-            return first + offset, Shift()
-        iteration, inside = divmod(offset, inner.size)
-        stored, shift = inner.place(inside)
-        return stored, shift.plus(loop.shift.times(iteration))
+        within, shift = self, _NONE
+        while True:
+            part = bisect_right(within.starts, step) - 1
+            first, _, loop, inner = within.parts[part]
+            offset = step - within.starts[part]
+            if loop is None or inner is None:
+                return first + offset, shift
+            iteration, step = divmod(offset, inner.size)
+            if iteration:
+                shift = shift.plus(loop.shift.times(iteration))
+            within = inner
 
     def places(self, shift: Shift) -> Iterator[tuple[int, Shift]]:
         for first, end, loop, inner in self.parts:
@@ -182,9 +191,10 @@ class Unrolled(Sequence[_T], Generic[_T]):
     def __getitem__(self, index: int | slice) -> _T | list[_T]:
         if isinstance(index, slice):
             return [self[k] for k in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"there are {len(self)} steps")
-        stored, shift = self._unrolling.place(index % len(self))
+        size = len(self._unrolling)
+        if not -size <= index < size:
+            raise IndexError(f"there are {size} steps")
+        stored, shift = self._unrolling.place(index % size)
         return self._in_iteration(self._stored[stored], shift)
 
     def __iter__(self) -> Iterator[_T]:
@@ -193,11 +203,13 @@ class Unrolled(Sequence[_T], Generic[_T]):
 
 
 def shifted(step: Step, shift: Shift) -> Step:
-    """A step as it is in a later iteration; correlated errors have no numbers that differ."""
+    """A step as it is in a later iteration."""
     records, detectors, *_ = shift
     match step:
-        case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
+        case Clifford() | Rotate() | Reset() | ExpectationStep():
             return step
+        case CorrelatedError(chain, probability, factors):
+            return CorrelatedError(chain + shift.chains, probability, factors)
         case Relaxing() | Turning() | LeakingFromOnes() | Absence():
             return step
         case Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():

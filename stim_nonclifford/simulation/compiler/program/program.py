@@ -102,13 +102,17 @@ class Program:
 
     def stored_record(self, decay: ReadoutDecay) -> int:
         """The record of a decay in the first iteration of its loops."""
-        step = self.stored_steps[self._unrolling.stored(decay.step)]
+        step = self.stored_steps[self.stored_number(decay.step)]
         assert isinstance(step, Misreading)
         return step.record
 
+    def stored_number(self, step: int) -> int:
+        """The place of a step in ``stored_steps``, the same in each iteration of a loop."""
+        return self._unrolling.stored(step)
+
     def rotation_at(self, step: int) -> Rotate:
         """The rotation that a step is. It is the same in each iteration of a loop."""
-        rotation = self.stored_steps[self._unrolling.stored(step)]
+        rotation = self.stored_steps[self.stored_number(step)]
         assert isinstance(rotation, Rotate)
         return rotation
 

@@ -72,7 +72,7 @@ _CHANNEL_DTYPE = np.dtype([(name, np.uint64) for name in ("constant", "first_rat
 _CHOICE_DTYPE = np.dtype([("pattern", np.uint64), ("amount", np.float64)])
 _LOOP_DTYPE = np.dtype(
     [(name, np.uint64) for name in ("first", "end", "repetitions")]
-    + [(name, np.int64) for name in ("records", "detectors")]
+    + [(name, np.int64) for name in ("records", "detectors", "chains")]
 )
 
 
@@ -93,7 +93,9 @@ class ProgramArrays(NamedTuple):
     # exclude each other
     channels: npt.NDArray[np.void]
     choices: npt.NDArray[np.void]  # patterns with rates or probabilities
-    loops: npt.NDArray[np.void]  # the loops, inner ones first, with the records and detectors in an iteration
+    loops: npt.NDArray[
+        np.void
+    ]  # the loops, inner ones first, with the records, detectors and chains in an iteration
 
 
 def program_arrays(
@@ -132,7 +134,18 @@ def program_arrays(
         channels=np.array(writer.channels, dtype=_CHANNEL_DTYPE),
         choices=np.array(writer.choices, dtype=_CHOICE_DTYPE),
         loops=np.array(
-            [(loop.first, loop.end, loop.repetitions, *loop.shift[:2]) for loop in loops], dtype=_LOOP_DTYPE
+            [
+                (
+                    loop.first,
+                    loop.end,
+                    loop.repetitions,
+                    loop.shift.records,
+                    loop.shift.detectors,
+                    loop.shift.chains,
+                )
+                for loop in loops
+            ],
+            dtype=_LOOP_DTYPE,
         ),
     )
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import groupby
-from operator import xor
+from operator import itemgetter, xor
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...._native import MAX_EFFECT_WORK
 from ...._native import backward_sweep as native_backward_sweep
@@ -25,10 +26,11 @@ from ....base.errors import ResourceLimitError
 from ...plan import SparseRows
 from ..algebra.gf2 import mask_of, masks_of
 from ..algebra.paulis import Factors
+from ..algebra.sparse_rows import taken
 from ..leakage import InsertedBit, Scripts, scripts_of
 from ..program.channels import further_patterns
 from ..program.program import Program, ReadoutDecay
-from ..program.steps import CorrelatedError, Noise
+from ..program.steps import CorrelatedError, Noise, Step
 from .effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs, ReadoutEffects
 from .forward_sweep import QuantumProgram
 from .progress import progress_of
@@ -43,18 +45,30 @@ def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "d
     These are each pattern of each channel at each place that has a non-zero probability.
     """
     swept = _swept(program, quantum, outputs, with_faults=True)
-    found: list[tuple[int, Fault]] = []
-    places = (swept[f"fault_{name}"].tolist() for name in ("steps", "groups", "patterns", "records"))
-    for step, group, pattern, record, effect in zip(
-        *places, masks_of(SparseRows(*swept["faults"])), strict=True
-    ):
-        records = () if record < 0 else (record,)
-        found.append((pattern, Fault(step, group, _factors(program, step, group, pattern), records, effect)))
-    found.sort(key=lambda item: (item[1].step, item[1].group, item[0]))
+    order = _order_of_faults(swept)
+    effects = masks_of(taken(SparseRows(*swept["faults"]), order))
+    columns = (swept[f"fault_{name}"][order].tolist() for name in ("steps", "groups", "patterns", "records"))
     result: list[Fault] = []
-    for (step, group), items in groupby(found, lambda item: (item[1].step, item[1].group)):
-        result += _with_sums(program, step, group, dict(items))
+    for number, of_step in groupby(zip(*columns, effects, strict=True), itemgetter(0)):
+        step = program.steps[number]
+        for group, items in groupby(of_step, itemgetter(1)):
+            faults = {
+                pattern: Fault(
+                    number,
+                    group,
+                    _factors(step, group, pattern),
+                    () if record < 0 else (record,),
+                    effect,
+                )
+                for _, _, pattern, record, effect in items
+            }
+            result += _with_sums(step, number, group, faults)
     return result
+
+
+def _order_of_faults(swept: dict[str, Any]) -> npt.NDArray[np.intp]:
+    """The numbers of the faults of a sweep in the order of the circuit."""
+    return np.lexsort([swept[f"fault_{name}"] for name in ("patterns", "groups", "steps")])
 
 
 def fault_effects(program: Program, quantum: QuantumProgram) -> Iterator[tuple[int, ...]]:
@@ -65,8 +79,7 @@ def fault_effects(program: Program, quantum: QuantumProgram) -> Iterator[tuple[i
     swept = _swept(program, quantum, "detectors", with_faults=True)
     rows = SparseRows(*swept["faults"])
     starts, bits = rows.starts.tolist(), rows.bits
-    order = np.lexsort([swept[f"fault_{name}"] for name in ("patterns", "groups", "steps")])
-    return (tuple(bits[starts[k] : starts[k + 1]].tolist()) for k in order.tolist())
+    return (tuple(bits[starts[k] : starts[k + 1]].tolist()) for k in _order_of_faults(swept).tolist())
 
 
 def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> EffectTable:
@@ -153,7 +166,7 @@ def _table(
         constant=mask_of(swept["constant"].tolist()) ^ mask_of(changes),
         noise=NoiseEffects(SparseRows(*swept["noise"]), swept["rates"], swept["sites"]),
         coins=SparseRows(*swept["coins"]),
-        outcomes=masks_of(SparseRows(*swept["outcomes"])),
+        outcomes=SparseRows(*swept["outcomes"]),
         tosses=SparseRows(*swept["tosses"]),
         base_outputs=mask_of(swept["base_outputs"].tolist()),
         leakage=LeakageEffects(leakage.scripts, leaked),
@@ -162,30 +175,29 @@ def _table(
     )
 
 
-def _with_sums(program: Program, step: int, group: int, faults: dict[int, Fault]) -> Iterable[Fault]:
+def _with_sums(step: Step, number: int, group: int, faults: dict[int, Fault]) -> Iterable[Fault]:
     """The faults of a group of targets, by their patterns, and those that the native sweep leaves out.
 
     It lists an error for each independent event, but several events can happen at once.
     """
-    noise = program.steps[step]
-    sums = further_patterns(noise.channel) if isinstance(noise, Noise) else ()
+    sums = further_patterns(step.channel) if isinstance(step, Noise) else ()
     if not sums:
         return faults.values()
-    assert isinstance(noise, Noise)
-    herald = 2 * len(noise.groups[group])
+    assert isinstance(step, Noise)
+    herald = 2 * len(step.groups[group])
     every = dict(faults)
     for pattern, parts in sums:
         effect = reduce(xor, (faults[part].effect for part in parts))
         records: tuple[int, ...] = ()
-        if noise.first_herald is not None and pattern >> herald & 1:
-            records = (noise.first_herald + group,)
-        every[pattern] = Fault(step, group, _factors(program, step, group, pattern), records, effect)
+        if step.first_herald is not None and pattern >> herald & 1:
+            records = (step.first_herald + group,)
+        every[pattern] = Fault(number, group, _factors(step, group, pattern), records, effect)
     return [every[pattern] for pattern in sorted(every)]
 
 
-def _factors(program: Program, step: int, group: int, pattern: int) -> Factors:
+def _factors(step: Step, group: int, pattern: int) -> Factors:
     """The Pauli of a fault."""
-    match program.steps[step]:
+    match step:
         case Noise(_, groups, _):
             codes = ((qubit, pattern >> 2 * k & 3) for k, qubit in enumerate(groups[group]))
             return tuple((qubit, code) for qubit, code in codes if code)

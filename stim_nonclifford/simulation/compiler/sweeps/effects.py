@@ -1,9 +1,10 @@
 """Effects: the bits that a fault, a random outcome or a coin flips.
 
 Pauli noise, feedback and random outcomes never change which operations a circuit performs. They change only
-signs and records. An *effect* is the set of bits that one cause flips: a row of a ``SparseRows``, or a
-Python int where there are few. It has one bit per **output** (detectors and then observables, or records),
-followed by one bit per **sign** of a rotation, and one per record whose readout noise depends on it.
+signs and records. An *effect* is the set of bits that one cause flips: a row of a ``SparseRows``, because an
+int has room for all bits, and a circuit has as many causes as bits. It has one bit per **output** (detectors
+and then observables, or records), followed by one bit per **sign** of a rotation, and one per record whose
+readout noise depends on it.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class EffectTable:
     # independent effects, each present with probability 1/2
     coins: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     # for each MEASURE of the forward sweep, the effect if its outcome is 1
-    outcomes: list[int] = field(default_factory=list)
+    outcomes: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     # for each coin of the forward sweep, the effect if its outcome is 1
     tosses: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     base_outputs: int = 0  # the outputs on the base path (no noise, all random outcomes 0)

@@ -37,6 +37,7 @@ from ...._native import QuantumProgram as NativeQuantumProgram
 from ...._native import forward_sweep as native_forward_sweep
 from ...plan import SparseRows
 from ..algebra.gf2 import masks_of
+from ..program.extent import TABLES_WITH_ROTATIONS
 from ..program.program import Program
 from ..program.steps import Rotate
 from .operations import Operation, OperationKind, RotationTerm
@@ -87,7 +88,7 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
     Commuting measurements come in the order that activates the fewest coordinates at a time, or in that of
     the circuit.
     """
-    tables = 3 if any(isinstance(step, Rotate) for step in program.stored_steps) else 1
+    tables = TABLES_WITH_ROTATIONS if any(isinstance(step, Rotate) for step in program.stored_steps) else 1
     check_tableau_bytes(patch_sizes(program), tables)
     with progress_of("forward sweep", len(program.steps)) as progress:
         native = native_forward_sweep(program.native, keep_order, progress)

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 
 from ....base.errors import ResourceLimitError
 from ....base.memory import can_be_allocated
+from ..program.extent import MAX_TABLEAU_BYTES, tableau_bytes
 from ..program.program import Program
-
-MAX_TABLEAU_BYTES = 1 << 30
 
 
 def patch_sizes(program: Program) -> list[int]:
@@ -23,7 +22,7 @@ def patch_sizes(program: Program) -> list[int]:
 def check_tableau_bytes(sizes: Iterable[int], tables: int) -> None:
     """Checks that there is room for tableaus, which Stim itself does not check."""
     sizes = list(sizes)
-    num_bytes = tables * sum((-(-size // 128) * 128) ** 2 // 2 for size in sizes)
+    num_bytes = tables * sum(map(tableau_bytes, sizes))
     if num_bytes > MAX_TABLEAU_BYTES or not can_be_allocated(num_bytes):
         largest = max(sizes)
         raise ResourceLimitError(

@@ -114,7 +114,8 @@ def test_no_bit_too_many(seed: int) -> None:
             return [mask(c for c, cause in enumerate(causes) if (cause & m).bit_count() % 2) for m in masks]
 
         needed = needed_operations(quantum.operations, table.outcomes, requested)
-        outcomes = [table.outcomes[operation.outcome] for operation in needed if operation.measures]
+        effects = masks_of(table.outcomes)
+        outcomes = [effects[operation.outcome] for operation in needed if operation.measures]
         rotations = [operation for operation in needed if operation.kind == OperationKind.ROTATE]
         signs = [1 << table.num_outputs + term.sign for operation in rotations for term in operation.terms]
         checks = flipped_by(noise_only_sums(outcomes, requested.postselected))

@@ -8,6 +8,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.simulation.compiler.algebra.gf2 import masks_of
 from stim_nonclifford.simulation.compiler.program import extent
 from stim_nonclifford.simulation.compiler.program.extent import extent_of
 from stim_nonclifford.simulation.compiler.program.flattening import program_of
@@ -61,11 +62,36 @@ def test_iterations_are_those_of_the_unrolled_circuit() -> None:
         "E(0.1) X0\nELSE_CORRELATED_ERROR(0.2) X1",
         "ELSE_CORRELATED_ERROR(0.1) X0\nM 0",
         "ELSE_CORRELATED_ERROR(0.1) X0\nE(0.2) X1\nELSE_CORRELATED_ERROR(0.3) Z0\nMR 1",
+        "E(0.1) X0\nREPEAT 3 {\nELSE_CORRELATED_ERROR(0.2) X1\n}\nMR 0",
+        "ELSE_CORRELATED_ERROR(0.1) X0\nREPEAT 3 {\nE(0.2) X1\nH 0\n}\nMR 0 1",
+        "E(0.1) X0\nMR 0\nREPEAT 2 {\nREPEAT 4 {\nE(0.2) X1\nMR 1\nE(0.3) X0\n}\nELSE_CORRELATED_ERROR(0.3) Z0\n}\nH 0",
     ],
 )
-def test_chains_of_correlated_errors(body: str) -> None:
-    circuit = stim.Circuit(f"E(0.25) Z1\nREPEAT 5 {{\n{body}\n}}\nELSE_CORRELATED_ERROR(0.5) Y0")
-    assert list(program_of(circuit).steps) == list(program_of(circuit.flattened()).steps)
+@pytest.mark.parametrize("before", ["", "E(0.25) Z1\n"])
+def test_chains_of_correlated_errors(body: str, before: str) -> None:
+    """In nested loops and over their ends; and what native code makes of them, with errors before a T gate."""
+    circuit = stim.Circuit(
+        f"H 0 1\n{before}REPEAT 5 {{\n{body}\n}}\nELSE_CORRELATED_ERROR(0.5) Y0\nS[T] 0\nH 0\nM 0 1"
+    )
+    looped, flat = program_of(circuit), program_of(circuit.flattened())
+    assert list(looped.steps) == list(flat.steps)
+    tables = [snc.Circuit(each).compile().effects("records") for each in (circuit, circuit.flattened())]
+    for values in ([getattr(table.noise, name) for table in tables] for name in ("rates", "sites")):
+        assert np.array_equal(*values)
+    assert masks_of(tables[0].noise.effects) == masks_of(tables[1].noise.effects)
+    shots = [
+        snc.Circuit(each).compile_sampler(seed=2, engine="trajectory").sample(50)
+        for each in (circuit, circuit.flattened())
+    ]
+    assert np.array_equal(*shots)
+
+
+def test_loops_of_correlated_errors_are_stored_twice() -> None:
+    """Once for the last iteration, whose chain may go on."""
+    body = "E(0.1) X0\nELSE_CORRELATED_ERROR(0.2) X1\n" + "MR 0 1\n" * 10
+    program = program_of(stim.Circuit(f"REPEAT 100000 {{\n{body}\n}}"))
+    assert len(program.stored_steps) == 2 * 22
+    assert len(program.steps) == 100_000 * 22
 
 
 def clifford_loops(seed: int, count: int) -> Iterator[str]:

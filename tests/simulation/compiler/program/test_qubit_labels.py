@@ -157,7 +157,23 @@ def test_too_many_connected_qubits(text: str, message: str) -> None:
         """
     )
     assert output.startswith(f"ResourceLimitError: {message}")
-    assert re.search(r"need [\d,]{13,} bytes\. The limit is 1,073,741,824 bytes", output)
+    assert re.search(r"need [\d,]{13,} bytes( or more)?\. The limit is 1,073,741,824 bytes", output)
+
+
+def test_too_many_qubits_are_counted_before_what_is_done_with_them() -> None:
+    """The refusal took 10 s and more."""
+    output = run_limited(
+        """
+        qubits = " ".join(map(str, range(1_000_000)))
+        circuit = snc.Circuit(f"T 0\\nMR {qubits}")
+        print(refusal(circuit.compile))
+        """,
+        seconds=8,
+    )
+    assert output == (
+        "ResourceLimitError: The circuit uses 1,000,000 qubits: the tables of the compiler need 24,576,000,000"
+        " bytes or more. The limit is 1,073,741,824 bytes. Sample the circuit in parts.\n"
+    )
 
 
 def test_patches_give_stims_reference_sample() -> None:

@@ -1,10 +1,10 @@
 """The table of cultivation: kept shots, attempts and logical errors, with T gates and as S-proxy.
 
-    python -m examples.cultivation.the_table [--d 3 5 7] [--p 0.0001 0.001] [--seconds 60] [--out FOLDER]
+    python -m examples.cultivation.the_table [--d 3 5 7 9] [--p 0.0001 0.001] [--seconds 60] [--out FOLDER]
 
-For the distances 3, 5 (published and flagged) and 7, at seven strengths p of uniform noise, computed from
-fault sets to an error of 1% (--relative_error), or as far as --seconds a point allow (--seconds_d7
-at distance 7). Published numbers are printed beside it, with their sources. Results are files of Sinter's
+For the distances 3, 5 (published and flagged), 7 and 9, at seven strengths p of uniform noise, computed from
+fault sets to an error of 1% (--relative_error), or as far as --seconds a point allow (--seconds_d7 at
+distances 7 and 9). Published numbers are printed beside it, with their sources. Results are files of Sinter's
 statistics in OUT, so that the command, run again, goes on where it stopped: with more seconds, it computes
 again the points whose error is still too large.
 
@@ -74,8 +74,9 @@ COLORS = {
     (5, "published"): "#C44E00",
     (5, "flagged"): "#00513B",
     (7, "published"): "#000000",
+    (9, "published"): "#7A3E9D",
 }
-MARKERS = dict(zip(COLORS, "os^D", strict=True))
+MARKERS = dict(zip(COLORS, "os^Dv", strict=True))
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def compute(point: Point, arguments: argparse.Namespace) -> int:
         Its exit code: 1 if there are too many fault sets for the method, 130 after an interrupt.
     """
     path = write(point, arguments.out / "circuits")
-    seconds = arguments.seconds_d7 if point.d == 7 else arguments.seconds
+    seconds = arguments.seconds_d7 if point.d >= 7 else arguments.seconds
     # Seeds differ, so that the errors of the numerator and of the denominator of a ratio are independent.
     seed = arguments.seed + (point.gate == "S")
     return sinter_plugin(
@@ -406,7 +407,7 @@ def main() -> int:
     )
     parser.add_argument("--relative_error", type=float, default=0.01, help="error over rate")
     parser.add_argument("--seconds", type=float, default=60, help="for a point, about")
-    parser.add_argument("--seconds_d7", type=float, default=1800, help="the same at distance 7")
+    parser.add_argument("--seconds_d7", type=float, default=1800, help="the same at distances 7 and 9")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2, help="threads, or processes that sample")
     parser.add_argument("--out", type=Path, default=Path("out/the_table"), help="folder for rows and plot")

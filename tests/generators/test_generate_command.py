@@ -54,8 +54,8 @@ def test_every_combination_is_written(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("cultivation --distance 9 --p 0.001", "distance must be 3, 5 or 7, but is 9"),
-        ("cultivation --d 3 4 --p 0.001", "distance must be 3, 5 or 7, but is 4"),
+        ("cultivation --distance 11 --p 0.001", "distance must be 3, 5, 7 or 9, but is 11"),
+        ("cultivation --d 3 4 --p 0.001", "distance must be 3, 5, 7 or 9, but is 4"),
         ("cultivation --d three --p 0.001", "argument --distance/--d: 'three' is not a whole number"),
         ("cultivation --p 1.5", "p must be a probability from 0 to 1, but is 1.5"),
         ("cultivation --p small", "argument --p: invalid float value: 'small'"),

@@ -66,10 +66,10 @@ def cultivation_circuit(
         False
         >>> cultivation_circuit(distance=5).num_qubits
         42
-        >>> cultivation_circuit(distance=9)
+        >>> cultivation_circuit(distance=11)
         Traceback (most recent call last):
             ...
-        ValueError: distance must be 3, 5 or 7, but is 9.
+        ValueError: distance must be 3, 5, 7 or 9, but is 11.
     """
     model = noise_model(noise, p)
     return add_noise(build_noiseless(distance, gate, injection, variant).circuit, model)

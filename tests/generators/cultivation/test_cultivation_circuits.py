@@ -43,7 +43,7 @@ def test_bell_pairs_have_two_to_four_sites(length: int) -> None:
         BellPairs.along([tuple((x, 0) for x in range(length))])
 
 
-@pytest.mark.parametrize("distance", [*AVAILABLE_DISTANCES, 9, 11, 13])
+@pytest.mark.parametrize("distance", [*AVAILABLE_DISTANCES, 11, 13])
 def test_rotations_make_the_check_a_logical_operator(distance: int) -> None:
     code = ColorCode.triangular(distance)
     sign = {site: 1 if site in opposite_rotation_sites(code) else -1 for site in code.data}

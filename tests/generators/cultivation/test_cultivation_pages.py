@@ -32,7 +32,7 @@ def rows_after(heading: str) -> list[list[str]]:
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
 def test_size_table(distance: int) -> None:
     rows = rows_after("Size")
-    column = 1 + 2 * AVAILABLE_DISTANCES.index(distance)
+    column = {3: 1, 5: 3, 7: 5, 9: 6}[distance]
     counted = astuple(circuit_statistics(cultivation_circuit(distance)))
     assert [int(row[column]) for row in rows] == list(counted)
     if distance in (3, 5):
@@ -59,15 +59,15 @@ def test_detector_table(distance: int) -> None:
     table = [*table[: len(stages) - 1], table[-1]]
     assert [row[0] for row in table] == [stage.name for stage in stages]
     for row, expected in zip(table, numbers, strict=True):
-        # "6, 18 or 36" in the last row: one number for each distance.
+        # "6, 18, 36 or 60" in the last row: one number for each distance.
         found = [re.findall(r"\d+", cell.split(":")[0]) for cell in row[2:]]
         index = AVAILABLE_DISTANCES.index(distance)
         assert [int(numbers[index % len(numbers)]) for numbers in found] == expected
     # The sentences below the table.
     total = (circuit.num_detectors, len(dependent - {circuit.num_detectors}))
-    assert total == {3: (20, 5), 5: (107, 22), 7: (272, 60)}[distance]
+    assert total == {3: (20, 5), 5: (107, 22), 7: (272, 60), 9: (539, 128)}[distance]
     plan = circuit.compile().detector_plan(RequestedOutputs.of([], range(circuit.num_detectors)))
-    assert plan.num_checks == {3: 16, 5: 93, 7: 239}[distance]
+    assert plan.num_checks == {3: 16, 5: 93, 7: 239, 9: 475}[distance]
     assert circuit.num_detectors in dependent
 
 

@@ -19,7 +19,7 @@ from .rotations import append_rotations
 
 
 def append_double_cat_check(builder: CircuitBuilder, code: ColorCode, tree: CatTree | None = None) -> None:
-    """Appends the check (14, 20 or 26 moments). In the wanted state all outcomes are 0.
+    """Appends the check (14, 20, 26 or 34 moments). In the wanted state all outcomes are 0.
 
     By default, the tree of CX gates is that of the published circuits, from `CAT_TREES`.
     """

@@ -40,8 +40,11 @@ class Result:
 RESULTS = (
     Result(
         "cultivation",
-        3.5,
-        ("-m examples.cultivation.the_table --seed 1 --csv docs/plots/data/cultivation.csv",),
+        1.5,
+        (
+            "-m examples.cultivation.the_table --seed 1 --seconds 300 --seconds_d7 400"
+            " --csv docs/plots/data/cultivation.csv",
+        ),
         False,
     ),
     Result("cultivation_checks", 0.3, ("-m benchmarks.rates.other_circuits --seconds 900",)),

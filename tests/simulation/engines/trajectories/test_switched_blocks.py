@@ -229,6 +229,11 @@ REFUSED = {
     "M 0\nREPEAT[IF rec[-2]] 1 {\nR 0\n}": (ValueError, r"Line 2: `REPEAT\[IF rec\[-2\]\]`.*been 1 meas"),
     "M 0\nE(0.1) X0\nREPEAT[IF rec[-1]] 1 {\nELSE_CORRELATED_ERROR(0.1) X0\n}": (ValueError, "Line 4: .*beginning with E"),
     "M 0\nREPEAT[IF rec[-1]] 1 {\nE(0.1) X0\n}\nELSE_CORRELATED_ERROR(0.1) X0": (ValueError, "Line 5: .*beginning with E"),
+    # In the second iteration, the chain goes on from the E of the block.
+    "M 0\nE(0.1) X0\nREPEAT 2 {\nELSE_CORRELATED_ERROR(0.1) X0\nREPEAT[IF rec[-1]] 1 {\nE(0.2) Z0\n}\n}": (
+        ValueError,
+        "Line 4: .*beginning with E",
+    ),
 }  # fmt: skip
 
 

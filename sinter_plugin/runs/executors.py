@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import multiprocessing
 import os
@@ -123,15 +124,18 @@ def dask_executor(where: str, num_processes: int) -> Iterator[Executor]:
                 cluster = distributed.LocalCluster(n_workers=num_processes, threads_per_worker=1, **options)
             client = distributed.Client(stack.enter_context(cluster))
         else:
+            reason = ""
             try:
                 name = "scheduler_file" if where.endswith(".json") else "address"
                 client = distributed.Client(**{name: where})
             except (OSError, TimeoutError, ValueError) as error:
                 reason = str(error) or "it did not answer in time"
+            if reason:
+                gc.collect()  # closes it, which would wait for ever while another client is made
                 raise ValueError(
                     f"--dask {where}: there is no scheduler ({reason}). Start one with `dask scheduler`, or"
                     " use --dask local."
-                ) from None
+                )
         stack.enter_context(client)
         yield client.get_executor()
 

@@ -93,7 +93,7 @@ def with_error_bars(axes: Any, xs: list[float], fits: list[sinter.Fit], **style:
 
 
 def plot(stats: list[sinter.TaskStats], path: pathlib.Path) -> None:
-    """Draws both plots, of gaps at which some predictions were wrong."""
+    """Draws both plots, of gaps with at least ``LEAST_ERRORS`` wrong predictions."""
     import matplotlib.pyplot as plt
 
     mpl.rcParams["font.size"] = 14

@@ -131,7 +131,7 @@ def dask_executor(where: str, num_processes: int) -> Iterator[Executor]:
             except (OSError, TimeoutError, ValueError) as error:
                 reason = str(error) or "it did not answer in time"
             if reason:
-                gc.collect()  # closes it, which would wait for ever while another client is made
+                gc.collect()  # closes the client: later, Dask might wait for ever for it
                 raise ValueError(
                     f"--dask {where}: there is no scheduler ({reason}). Start one with `dask scheduler`, or"
                     " use --dask local."

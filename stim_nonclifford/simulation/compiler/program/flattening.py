@@ -293,7 +293,7 @@ class _Flattener:
     def repeat_chains(self, first: int, first_loop: int, iteration: Shift, times: int) -> None:
         """Adds further iterations of steps with correlated errors, which begin a chain of their own.
 
-        The last iteration is stored apart, as the last of its chains may go on behind the loop.
+        The last iteration is stored apart, as the last of its chains may go on after the loop.
         """
         end, inner = len(self.steps), self.loops[first_loop:]
         if times > 1:

@@ -47,7 +47,7 @@ def table() -> str:
     lines = [
         "# Instructions",
         "",
-        f"All instructions of Stim {stim.__version__}, and the non-Clifford gates and noise below. Each is compared with density-matrix simulations, to"
+        f"All instructions of Stim {stim.__version__}, and those below. Each is compared with density-matrix simulations, to"
         " 10⁻¹⁰ (`QUASISTATIC` in plans: 10⁻⁹). Decisions, and blocks that records switch, are for samplers, and for rates with `decoder=`.",
         "",
         "## Stim's instructions",
@@ -61,8 +61,8 @@ def table() -> str:
         "## Non-Clifford gates",
         "",
         "a, b and c are angles in half-turns: θ = aπ, φ = bπ, λ = cπ. P is a Pauli product. Stim and Sinter read the",
-        "tagged form. Rotations by multiples of 0.5 half-turns are Clifford gates, and cost nothing. Bare angles of",
-        "more than 4 half-turns are refused, as they are probably in degrees.",
+        "tagged form. Rotations by multiples of 0.5 half-turns cost nothing. Bare angles of more than 4 half-turns are",
+        "refused: they are probably in degrees.",
         "",
         "Refused are unknown tags on S, SPP, I, II, I_ERROR and II_ERROR, tags of the gates below on another",
         "instruction, and tags of noise that only other simulators have. Any other tag is a comment, and kept.",
@@ -79,9 +79,9 @@ def table() -> str:
     lines += _conditional_section()
     lines += _channel_section(
         "Pauli errors on three qubits",
-        "The noise of CCZ and CCX. Stim reads the tagged instruction as one that does nothing. `s_proxy()` and error"
-        " models have E instructions in its place: independent errors if such have the same distribution, as those of"
-        " DEPOLARIZE3(p) do up to p = 63/64, or else a chain of errors that exclude each other.",
+        "The noise of CCZ and CCX, of which Stim takes no notice. `s_proxy()` and error models have E instructions in its"
+        " place: independent errors if such have the same distribution, as those of DEPOLARIZE3(p) up to p = 63/64, or"
+        " else a chain of exclusive errors.",
         THREE_QUBIT_ERRORS,
     )
     lines += _channel_section(
@@ -91,8 +91,7 @@ def table() -> str:
     )
     lines += _channel_section(
         "Quasi-static noise",
-        "Angles that are drawn once for each shot and qubit ([slow noise](../guides/relaxation.md#slow-noise)); plans"
-        " replace the normal deviate by a quadrature that is right to 10⁻⁹.",
+        "Angles that are drawn once for each shot and qubit ([slow noise](../guides/relaxation.md#slow-noise)).",
         QUASISTATIC,
     )
     lines += [
@@ -169,9 +168,9 @@ def _conditional_section() -> list[str]:
         "",
         "## Gates controlled by records",
         "",
-        "The gates above that have a control take records and sweep bits as controls: `CS rec[-1] 0`, `CCZ rec[-2] rec[-1] 0`;",
-        "and so does any other gate after C_. A sweep bit is 0: the gate is not applied. The tagged CZ has all pairs of",
-        "a control and a qubit as targets, and Stim reads it as Z controlled by the record ([feed-forward](../guides/feed_forward.md)).",
+        "Records and sweep bits can control the gates above that have a control (`CS rec[-1] 0`, `CCZ rec[-2] rec[-1] 0`), and any",
+        "other gate after C_ ([feed-forward](../guides/feed_forward.md)). A sweep bit is 0. The tagged CZ has all pairs of a control",
+        "and a qubit as targets; Stim reads it as Z controlled by the record.",
         "",
     ]
     regular: dict[str, list[str]] = {}

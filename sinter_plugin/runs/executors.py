@@ -44,8 +44,7 @@ class _LocalProcesses(ProcessPoolExecutor):
         limit = time.monotonic() + _ENDING_SECONDS
         while any(child.exitcode is None for child in self.children) and time.monotonic() < limit:
             time.sleep(0.01)
-        codes = [child.exitcode for child in self.children if child.exitcode is not None]
-        codes = [code for code in codes if code not in (0, -signal.SIGTERM)]
+        codes = [code for child in self.children if (code := child.exitcode) and code != -signal.SIGTERM]
         if not codes:
             return "Its system does not say why."
         if codes[0] >= 0:

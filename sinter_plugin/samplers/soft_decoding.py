@@ -375,9 +375,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         """The detectors that discard a shot: the given ones, or those that the decoder needs."""
         if not self._decodes_kept_shots(circuit):
             return np.zeros(circuit.num_detectors, dtype=np.bool_) if given is None else given
-        if whole is None:
-            whole = self._model_of_circuit(circuit, "s_proxy")
-        return self._chosen.postselected(whole, given)
+        return self._chosen.postselected(whole or self._model_of_circuit(circuit, "s_proxy"), given)
 
     def check(
         self, circuit: snc.Circuit, detectors: Bools | None, observables: Bools | None = None
@@ -393,13 +391,12 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
                 " OBSERVABLE_INCLUDE."
             )
         if detectors.all():
+            which = "All detectors are postselected" if len(detectors) else "There are no detectors"
             if first_decision(circuit.to_stim()) is not None:
-                which = "All detectors are postselected" if len(detectors) else "There are no detectors"
                 raise ValueError(
                     f"{which}, so that no record of a kept shot is ever corrected. Sample"
                     " circuit.without_decisions(), with soft_postselect."
                 )
-            which = "All detectors are postselected" if len(detectors) else "The circuit has no detectors"
             raise ValueError(
                 f"{which}, so there is nothing left to decode. To count the errors among the kept shots, use"
                 " the sampler soft_postselect."

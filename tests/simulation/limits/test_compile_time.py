@@ -104,6 +104,19 @@ def test_many_targets(text: str) -> None:
     assert output == "(2, 1)\n"
 
 
+@pytest.mark.slow
+def test_memory_of_steps_without_a_loop() -> None:
+    """Each of two million measurements is a step that is stored: less than 1 GiB, where there were 1.3 GB."""
+    output = run_limited(
+        """
+        circuit = snc.Circuit("H 0\\nT 0\\nMR " + "0 1 " * 1_000_000 + "\\nDETECTOR rec[-1]")
+        print(circuit.compile_detector_sampler(seed=1).sample(2).shape)
+        """,
+        seconds=60,
+    )
+    assert output == "(2, 1)\n"
+
+
 def test_too_many_targets() -> None:
     """The limit is the time that they take at least."""
     least_seconds = {

@@ -161,6 +161,7 @@ MAX_READOUT_DECAY = 0.5
 """A record that decays with a larger probability has no ``Misreading``: it would happen in most shots."""
 
 _MEASURED = {"M": Z, "MX": X, "MY": Y, "MR": Z, "MRX": X, "MRY": Y, "MXX": X, "MYY": Y, "MZZ": Z}
+_ON_ONE = {name for name in _MEASURED if not stim.gate_data(name).is_two_qubit_gate}
 _RESET = {"R": Z, "RX": X, "RY": Y}
 _FEEDBACK = {"CX": X, "CY": Y, "CZ": Z, "XCZ": X, "YCZ": Y}
 assert set(_FEEDBACK) == CONTROLLED_PAULIS
@@ -524,8 +525,16 @@ class _Flattener:
         if noise is None or not noise.decay:
             noise = ReadoutNoise(flip, flip)
         resets, is_plain = name.startswith("MR"), not (noise.decay or self.models.readouts)
-        for group in instruction.target_groups():
-            if name == "MPP":
+        # There may be millions of targets: equal factors are one object, and no lists of one target are made.
+        known: dict[int, Factors] = {}
+        on_one = name in _ON_ONE
+        for group in zip(instruction.targets_copy()) if on_one else instruction.target_groups():
+            if on_one:
+                label, inverted = group[0].value, group[0].is_inverted_result_target
+                factors = known.get(label) or known.setdefault(
+                    label, ((self.qubits[label], _MEASURED[name]),)
+                )
+            elif name == "MPP":
                 labelled, inverted = product_of(group, lambda: self.place_of(instruction))
                 factors = self.numbered(labelled)
             elif name == "MPAD":

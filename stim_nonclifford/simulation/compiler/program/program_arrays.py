@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -67,6 +68,9 @@ _STEP_DTYPE = np.dtype(
     ],
     align=True,
 )
+_PACKED_STEP = struct.Struct("=2dq2i7I2B2x")
+"""A step of ``_STEP_DTYPE`` as bytes: tuples of millions of steps take five times as much memory."""
+assert _PACKED_STEP.size == _STEP_DTYPE.itemsize
 _FACTOR_DTYPE = np.dtype([("qubit", np.uint32), ("code", np.uint32)])
 _CHANNEL_DTYPE = np.dtype([(name, np.uint64) for name in ("constant", "first_rate", "first_choice", "end")])
 _CHOICE_DTYPE = np.dtype([("pattern", np.uint64), ("amount", np.float64)])
@@ -125,7 +129,7 @@ def program_arrays(
         num_records,
         num_detectors,
         num_observables,
-        steps=np.array(writer.steps, dtype=_STEP_DTYPE),
+        steps=np.frombuffer(writer.steps, dtype=_STEP_DTYPE),
         targets=np.array(writer.targets, dtype=np.uint32),
         factors=np.array(writer.factors, dtype=_FACTOR_DTYPE),
         records=np.array(writer.records, dtype=np.int64),
@@ -156,7 +160,7 @@ class _Writer:
     def __init__(self, nothing: Mapping[int, float], for_trajectories: bool) -> None:
         self.nothing = nothing
         self.for_trajectories = for_trajectories
-        self.steps: list[tuple[float | int, ...]] = []
+        self.steps = bytearray()
         self.targets: list[int] = []
         self.factors: list[tuple[int, int]] = []
         self.records: list[int] = []
@@ -253,22 +257,20 @@ class _Writer:
             self.targets += group
         self.factors += factors
         self.records += records
-        self.steps.append(
-            (
-                *amounts,
-                record,
-                kind.value,
-                number,
-                len(groups[0]) if groups else 1,
-                places[0],
-                len(self.targets),
-                places[1],
-                len(self.factors),
-                places[2],
-                len(self.records),
-                is_inverted,
-                resets,
-            )
+        self.steps += _PACKED_STEP.pack(
+            *amounts,
+            record,
+            kind.value,
+            number,
+            len(groups[0]) if groups else 1,
+            places[0],
+            len(self.targets),
+            places[1],
+            len(self.factors),
+            places[2],
+            len(self.records),
+            is_inverted,
+            resets,
         )
 
     def number_of_gate(self, gate: CliffordGate) -> int:

@@ -171,6 +171,9 @@ def _bicycle_decoder() -> BeliefDecoder:
 CODES = {
     "repetition, d=5": Family(_generated("repetition_code:memory", 5), (2e-2, 1e-2)),
     "rotated, d=3": Family(_generated("surface_code:rotated_memory_z", 3), (4e-3, 2e-3)),
+    "rotated, correlated matching, d=3": Family(
+        _generated("surface_code:rotated_memory_z", 3), (4e-3, 2e-3), "pymatching-correlated"
+    ),
     "rotated, memory X, d=3": Family(_generated("surface_code:rotated_memory_x", 3), (4e-3, 2e-3)),
     "unrotated, d=3": Family(_generated("surface_code:unrotated_memory_z", 3), (3e-3, 1.5e-3)),
     "xzzx, d=3": Family(lambda p: xzzx_memory(3, p), (2e-2, 1e-2)),
@@ -205,7 +208,7 @@ def count_errors(
     """
     sampler = circuit.compile_detector_sampler(seed=seed)
     made = decoder_named(decoder) if isinstance(decoder, str) else decoder()
-    model = circuit.detector_error_model(decompose_errors=decoder == "pymatching")
+    model = circuit.detector_error_model(decompose_errors=str(decoder).startswith("pymatching"))
     compiled = made.compile_decoder_for_dem(dem=model)
     errors = np.zeros(1 + circuit.num_observables, dtype=np.int64)
     for begin in range(0, shots, _BATCH):

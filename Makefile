@@ -69,7 +69,7 @@ check: $(INSTALLED) .venv/requirements-dev
 docs: $(INSTALLED) .venv/requirements-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# The numbers of docs/results, computed and counted again where their tables in docs/plots/data are missing: about six hours
+# The numbers of docs/results, computed and counted again where their tables in docs/plots/data are missing: about five hours
 # on two idle cores, as estimated from the rows. It may be interrupted, and goes on where it stopped; `python -m benchmarks.results --list` shows what is left.
 results: $(INSTALLED)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.results $(RESULTS)

@@ -47,17 +47,17 @@ RESULTS = (
         ),
         False,
     ),
-    Result("cultivation_checks", 0.3, ("-m benchmarks.rates.other_circuits --seconds 900",)),
-    Result("surface_codes", 0.3, ("-m benchmarks.rates.acceptance --only surface --seeds 1 2 3 4",)),
+    Result("cultivation_checks", 0.2, ("-m benchmarks.rates.other_circuits --seconds 900",)),
+    Result("surface_codes", 0.2, ("-m benchmarks.rates.acceptance --only surface --seeds 1 2 3 4",)),
     Result(
         "decoded_codes",
-        0.7,
+        0.1,
         ("-m benchmarks.rates.decoded_codes --shots 1000000 --relative_error 0.02 --seeds 1 2",),
     ),
-    Result("coverage", 0.1, ("-m benchmarks.rates.coverage",)),
+    Result("coverage", 0.3, ("-m benchmarks.rates.coverage",)),
     Result(
         "end_to_end",
-        2.0,
+        1.5,
         (
             f"{FIGURE} --d 3 --compute_seconds 600 --relative_error 0.1 --max_seconds 1200",
             f"{FIGURE} --d 5 --variant published flagged --compute_seconds 1200 --relative_error 0.15"

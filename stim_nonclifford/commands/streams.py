@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from ..base.errors import ResourceLimitError
 from ..circuit import Circuit
@@ -95,6 +95,15 @@ def write_text(path: str | None, text: str) -> None:
 
 def exit_code(work: Callable[[], int]) -> int:
     """The exit code of the work of a command line, or the one with which other commands end in its place."""
+    code = _exit_code(work)
+    try:
+        sys.stderr.flush()
+    except OSError:  # of a closed terminal, if an interrupt came amid a message: Python would end with 120
+        _forget(sys.stderr)
+    return code
+
+
+def _exit_code(work: Callable[[], int]) -> int:
     _open_closed_streams()
     try:
         try:
@@ -103,13 +112,13 @@ def exit_code(work: Callable[[], int]) -> int:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         sys.stdout.flush()  # here, where an error can still be handled
     except BrokenPipeError:
-        _forget_output()
+        _forget(sys.stdout)
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        _forget_output()
+        _forget(sys.stdout)
         return INTERRUPTED
     except OSError as error:
-        _forget_output()
+        _forget(sys.stdout)
         print(f"error: standard output: {error}", file=sys.stderr)
         return 2
     return code
@@ -125,9 +134,9 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
 
 
-def _forget_output() -> None:
-    """Lets nothing more be written to standard output. At its end, Python would try, and complain."""
+def _forget(stream: TextIO) -> None:
+    """Lets nothing more be written to a stream. At its end, Python would try, and complain."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)

@@ -156,6 +156,25 @@ def test_closed_streams(command: str, result: str, here: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
+def test_messages_that_nobody_can_read_do_not_change_the_exit_code(environment: dict[str, str]) -> None:
+    """As when a terminal is closed: Python would try to write them again at its end, and end with 120."""
+    program = f"""if True:
+        import contextlib, sys
+        from stim_nonclifford.commands.streams import exit_code
+
+        def work():
+            with contextlib.suppress(OSError):
+                print("Interrupted.", file=sys.stderr, flush=True)
+            return {INTERRUPTED}
+
+        sys.exit(exit_code(work))
+    """
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-c", program], stderr=full, env=environment)
+    assert done.returncode == INTERRUPTED
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
 @pytest.mark.parametrize("command", ["sample", slow("plan")])
 def test_full_disk(command: str, here: Path, environment: dict[str, str]) -> None:
     with open("/dev/full", "wb") as full:

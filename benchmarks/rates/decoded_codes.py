@@ -208,7 +208,8 @@ def count_errors(
     """
     sampler = circuit.compile_detector_sampler(seed=seed)
     made = decoder_named(decoder) if isinstance(decoder, str) else decoder()
-    model = circuit.detector_error_model(decompose_errors=str(decoder).startswith("pymatching"))
+    is_matching = decoder in ("pymatching", "pymatching-correlated")
+    model = circuit.detector_error_model(decompose_errors=is_matching)
     compiled = made.compile_decoder_for_dem(dem=model)
     errors = np.zeros(1 + circuit.num_observables, dtype=np.int64)
     for begin in range(0, shots, _BATCH):

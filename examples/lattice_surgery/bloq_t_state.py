@@ -52,7 +52,7 @@ _SURE = 10
 """The confidence of accepted attempts."""
 
 _SHARES = (0.3, 0.7)
-"""Parts of the time for logical X and Y, which is flipped five times as often in accepted attempts."""
+"""Parts of the time for logical X and Y: of accepted attempts (d=7), Y is flipped in five times as many."""
 
 
 @dataclass(frozen=True)

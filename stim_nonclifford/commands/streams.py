@@ -98,12 +98,13 @@ def exit_code(work: Callable[[], int]) -> int:
     code = _exit_code(work)
     try:
         sys.stderr.flush()
-    except OSError:  # of a closed terminal, if an interrupt came amid a message: Python would end with 120
+    except OSError:  # of a closed terminal: Python would try again at its end, and end with 120
         _forget(sys.stderr)
     return code
 
 
 def _exit_code(work: Callable[[], int]) -> int:
+    """The exit code, where standard output is all that may fail."""
     _open_closed_streams()
     try:
         try:

@@ -68,7 +68,7 @@ _STEP_DTYPE = np.dtype(
     ],
     align=True,
 )
-_PACKED_STEP = struct.Struct("=2dq2i7I2B2x")
+_PACKED_STEP = struct.Struct("".join(_STEP_DTYPE[name].char for name in _STEP_DTYPE.names or ()) + "0d")
 """A step of ``_STEP_DTYPE`` as bytes: tuples of millions of steps take five times as much memory."""
 assert _PACKED_STEP.size == _STEP_DTYPE.itemsize
 _FACTOR_DTYPE = np.dtype([("qubit", np.uint32), ("code", np.uint32)])
